@@ -41,4 +41,7 @@ static inline uint64_t tide__hash_bytes(const void *data, size_t len) {
     return tide__hash_mix(a ^ 0xE7037ED1A0B428DBULL, tide__hash_mix(b ^ 0x8EBC6AF09C88C6E3ULL, h));
 }
 
+// XXH3 of 64 bits: the same everywhere and for ever, so that it may be written to files.
+uint64_t tide__hash_checksum(const void *data, size_t len, uint64_t seed);
+
 #endif
