@@ -10,7 +10,7 @@
 #include "state/memtable.h"
 
 #include "base/alloc.h"
-#include "state/memtable_sort.h"
+#include "base/sort.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -320,14 +320,18 @@ static void build_sorted(struct memtable *table) {
     for (struct block *block = table->first; block; block = block->next) {
         for (size_t offset = 0; offset < block->used;) {
             struct memtable_entry *entry = (struct memtable_entry *)(void *)(block->bytes + offset);
-            items[at++] = (struct sort_item){.key = tide__memtable_key(table, entry), .owner = entry};
+            const unsigned char *key = entry->bytes + table->payload_size;
+            items[at++] = (struct sort_item){tide__sort_prefix(key, entry->key_len), key, entry->key_len, 0};
             offset += entry_size(table, entry->key_len);
         }
     }
     assert(at == n);
-    tide__memtable_sort(items, items + n, n);
+    tide__sort_keys(items, n, items + n);
     struct memtable_entry **sorted = tide__alloc((n ? n : 1) * sizeof *sorted);
-    for (size_t i = 0; i < n; i++) sorted[i] = items[i].owner;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *entry = items[i].key - table->payload_size - offsetof(struct memtable_entry, bytes);
+        sorted[i] = (struct memtable_entry *)(uintptr_t)entry;
+    }
     tide__free(items);
     tide__budget_release(table->budget, bytes);
     account(table, (n ? n : 1) * sizeof *sorted);
