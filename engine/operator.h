@@ -25,6 +25,10 @@ struct operator_stats {
 // Late rows, if the job keeps them.
 struct late_sink;
 
+// Receives the rows of a SINK_COLLECT. The batch is borrowed.
+typedef tide_status operator_collect_fn(void *ctx, const struct plan_node *sink, const struct batch *batch,
+                                        tide_error *err);
+
 struct operator_env {
     const struct plan *plan;
     const struct plan_node *node;
@@ -33,6 +37,10 @@ struct operator_env {
     size_t batch_rows_max;           // largest batch to emit
     const char *script_dir;          // relative paths of tables are relative to it
     struct late_sink *late;          // NULL: not kept
+    // Sinks only.
+    const char *run_id;              // names this run's files
+    operator_collect_fn *collect;    // receives the rows of a SINK_COLLECT
+    void *collect_ctx;
 };
 
 struct operator_class {

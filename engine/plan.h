@@ -85,6 +85,9 @@ tide_status tide__expr_call(struct infer_context *ctx, const char *name, struct 
 // CAST(expr AS type); gives `expr` itself if the type is the same apart from nullability. implicit: no user asked.
 tide_status tide__expr_cast(struct infer_context *ctx, struct expr *expr, const struct type *type, struct expr **out,
                             tide_error *err);
+// What a user wrote as CAST(expr AS type) or TRY_CAST: refused if Flink has no such cast.
+tide_status tide__expr_cast_explicit(struct infer_context *ctx, struct expr *expr, const struct type *type, bool is_try,
+                                     struct source_pos pos, struct expr **out, tide_error *err);
 // The common type of n types by Flink's rules (CASE, COALESCE, UNION, IN); false if there is none.
 bool tide__type_common(struct arena *arena, const struct type *const *types, size_t n, const struct type **out);
 // Evaluates an expression without columns, for constants (window sizes, VALUES).

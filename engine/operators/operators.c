@@ -1,0 +1,14 @@
+// All operators of the engine, by the kind of node they run.
+#include "engine/operators/calc.h"
+#include "engine/operators/rows.h"
+#include "engine/operators/sink.h"
+
+static const struct operator_class *const classes[] = {
+    &tide__calc_class, &tide__union_class, &tide__expand_class, &tide__values_class, &tide__sink_operator_class,
+};
+
+const struct operator_class *tide__operator_class(enum plan_kind kind) {
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+        if (classes[i]->kind == kind) return classes[i];
+    return NULL;
+}

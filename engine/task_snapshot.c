@@ -1,0 +1,119 @@
+// Snapshots of a task: what its nodes hold besides their state tables, and taking it back.
+#include "base/time.h"
+#include "engine/operators/sink.h"
+#include "engine/task_internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+static struct str copy(struct arena *arena, const struct strbuf *buf) {
+    return (struct str){tide__arena_strndup(arena, buf->data != NULL ? buf->data : "", buf->len), buf->len};
+}
+
+static void snapshot_source(const struct source *source, struct strbuf *buf, struct task_part *part) {
+    part->kind = TASK_PART_SOURCE;
+    part->watermark = source->node->watermark_out;
+    part->watermark_reached = source->reached;
+    part->watermark_let_out = source->any_let_out ? source->let_out : WATERMARK_NONE;
+    part->rows = source->rows;
+    tide__source_save(source->reader, source->batch, source->batch_at, buf);
+}
+
+static tide_status snapshot_operator(struct task_node *node, struct strbuf *buf, struct task_part *part, tide_error *err) {
+    struct operator *op = node->op;
+    bool sink = node->plan->kind == PLAN_SINK;
+    part->kind = sink ? TASK_PART_SINK : TASK_PART_OPERATOR;
+    part->watermark = op->watermark;
+    part->rows_in = op->stats.rows_in;
+    part->rows_out = op->stats.rows_out;
+    part->late_rows = op->stats.late_rows;
+    part->windows_fired = op->stats.windows_fired;
+    if (op->class->on_barrier != NULL) TIDE_TRY(op->class->on_barrier(op, err));
+    if (op->class->save != NULL) op->class->save(op, buf);
+    return TIDE_OK;
+}
+
+tide_status tide__task_barrier(struct task *task, struct arena *arena, struct task_snapshot *out, tide_error *err) {
+    *out = (struct task_snapshot){
+        .part_count = task->node_count,
+        .parts = ARENA_ARRAY(arena, struct task_part, task->node_count),
+        .rows = task->rows,
+        .turn = task->turn,
+        .turn_rows = task->turn_rows,
+        .ended = task->ended,
+    };
+    struct strbuf buf = {0};
+    tide_status status = TIDE_OK;
+    for (size_t i = 0; i < task->node_count && status == TIDE_OK; i++) {
+        struct task_node *node = &task->nodes[i];
+        struct task_part *part = &out->parts[i];
+        part->operator_id = node->plan->operator_id;
+        tide__strbuf_clear(&buf);
+        if (node->source != NULL)
+            snapshot_source(node->source, &buf, part);
+        else
+            status = snapshot_operator(node, &buf, part, err);
+        part->saved = copy(arena, &buf);
+    }
+    tide__strbuf_deinit(&buf);
+    return status;
+}
+
+static const struct task_part *find_part(const struct task_snapshot *snapshot, const char *operator_id) {
+    for (size_t i = 0; i < snapshot->part_count; i++)
+        if (strcmp(snapshot->parts[i].operator_id, operator_id) == 0) return &snapshot->parts[i];
+    return NULL;
+}
+
+static tide_status restore_source(struct task *task, struct source *source, const struct task_part *part, tide_error *err) {
+    source->reached = part->watermark_reached;
+    source->any_let_out = part->watermark_let_out != WATERMARK_NONE;
+    source->let_out = source->any_let_out ? part->watermark_let_out : 0;
+    source->rows = part->rows;
+    source->node->watermark_out = part->watermark;
+    return tide__source_restore(source->reader, part->saved, task->env.changed_input, err);
+}
+
+static tide_status restore_operator(struct task_node *node, const struct task_part *part, tide_error *err) {
+    struct operator *op = node->op;
+    op->watermark = node->watermark_out = part->watermark;
+    op->stats.rows_in = part->rows_in;
+    op->stats.rows_out = part->rows_out;
+    op->stats.late_rows = part->late_rows;
+    op->stats.windows_fired = part->windows_fired;
+    return op->class->restore != NULL ? op->class->restore(op, part->saved, err) : TIDE_OK;
+}
+
+tide_status tide__task_restore(struct task *task, const struct task_snapshot *snapshot, tide_error *err) {
+    assert(task->rows == 0);
+    task->rows = snapshot->rows;
+    task->turn = task->source_count > 0 ? snapshot->turn % (uint32_t)task->source_count : 0;
+    task->turn_rows = snapshot->turn_rows;
+    task->ended = snapshot->ended;
+    for (size_t i = 0; i < task->node_count; i++) {
+        struct task_node *node = &task->nodes[i];
+        const struct task_part *part = find_part(snapshot, node->plan->operator_id);
+        if (part == NULL) continue;
+        if (node->source != NULL)
+            TIDE_TRY(restore_source(task, node->source, part, err));
+        else
+            TIDE_TRY(restore_operator(node, part, err));
+    }
+    return TIDE_OK;
+}
+
+tide_status tide__task_commit(struct task *task, const struct task_snapshot *snapshot, tide_error *err) {
+    for (size_t i = 0; i < task->node_count; i++) {
+        struct task_node *node = &task->nodes[i];
+        if (node->plan->kind != PLAN_SINK) continue;
+        const struct task_part *part = find_part(snapshot, node->plan->operator_id);
+        if (part != NULL) TIDE_TRY(tide__sink_operator_commit(node->op, part->saved, err));
+    }
+    return TIDE_OK;
+}
+
+tide_status tide__task_finish(struct task *task, tide_error *err) {
+    for (size_t i = 0; i < task->node_count; i++)
+        if (task->nodes[i].plan->kind == PLAN_SINK) TIDE_TRY(tide__sink_operator_finish(task->nodes[i].op, err));
+    return TIDE_OK;
+}
