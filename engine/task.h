@@ -10,6 +10,7 @@
 #include "engine/connectors/connector.h"
 #include "engine/operator.h"
 #include "engine/plan.h"
+#include "engine/snapshot.h"
 #include "state/state.h"
 
 struct task;
@@ -47,31 +48,6 @@ uint64_t tide__task_rows(const struct task *task);
 tide_status tide__task_finish(struct task *task, tide_error *err) TIDE_CHECKED;
 
 // --- snapshots ---------------------------------------------------------------------------------------------------
-
-enum task_part_kind { TASK_PART_SOURCE, TASK_PART_OPERATOR, TASK_PART_SINK };
-
-// What one node adds to a savepoint besides its state tables.
-struct task_part {
-    enum task_part_kind kind;
-    const char *operator_id;
-    int64_t watermark;            // that has passed the node; WATERMARK_NONE: none
-    struct str saved;             // its own encoding
-    // sources only
-    int64_t watermark_reached;    // largest value of the watermark expression (starts at 0, as Flink's assigner does)
-    int64_t watermark_let_out;    // last one let out
-    uint64_t rows;                // rows given out so far
-    // counters
-    uint64_t rows_in, rows_out, late_rows, windows_fired;
-};
-
-struct task_snapshot {
-    size_t part_count;
-    struct task_part *parts;      // in node order
-    uint64_t rows;                // source rows of the job
-    uint32_t turn;                // which source is being read
-    uint32_t turn_rows;           // rows of its numbered batch already read
-    bool ended;                   // the input had ended and the last watermark gone through
-};
 
 // A barrier: every operator hands its changes to its state tables, then says what else it holds. Memory comes from `arena`.
 // The caller submits tide__state_barrier right after it.

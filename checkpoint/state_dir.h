@@ -1,0 +1,41 @@
+// A job's home on disk: lock, checkpoints, working state.
+//
+//   DIR/lock                       pid of the process that runs here (flock)
+//   DIR/control                    socket of the running job
+//   DIR/job-<n>/checkpoints/       chk-<id>.savepoint, the newest `retain` of them; n: job-starting statement, from 1
+//   DIR/job-<n>/work/              disposable working state
+//
+// Folders are 0700, files 0600.
+#ifndef TIDE_CHECKPOINT_STATE_DIR_H
+#define TIDE_CHECKPOINT_STATE_DIR_H
+
+#include "base/error.h"
+#include "checkpoint/savepoint.h"
+
+struct state_dir;
+
+// Makes the folder if missing and takes the lock; a second process is refused with the first one's pid (TIDE_ERR_OPTION).
+tide_status tide__state_dir_open(const char *path, struct state_dir **out, tide_error *err) TIDE_CHECKED;
+void tide__state_dir_close(struct state_dir *dir);
+const char *tide__state_dir_path(const struct state_dir *dir);
+// Path of a job's working state; owned by dir.
+const char *tide__state_dir_work(struct state_dir *dir, uint32_t job);
+// Path for checkpoint `id` of a job, in `out`. Makes the folders.
+tide_status tide__state_dir_checkpoint_path(struct state_dir *dir, uint32_t job, uint64_t id, struct strbuf *out,
+                                            tide_error *err) TIDE_CHECKED;
+// The newest whole checkpoint over all jobs (the highest job first), or *out NULL if there is none at all. If a newer one had to be passed over because it is damaged,
+// out_skipped (arena) says which and why; else NULL. If all are damaged: TIDE_ERR_SAVEPOINT. Does not need the lock: a static
+// function over a path, so that `inspect` and `savepoint` may look while a job runs.
+tide_status tide__state_dir_newest(const char *path, struct arena *arena, struct savepoint **out, const char **out_path,
+                                   const char **out_skipped, tide_error *err) TIDE_CHECKED;
+// True if DIR holds any checkpoint.
+bool tide__state_dir_has_checkpoints(const char *path);
+// All checkpoints of a path: calls fn with job number, id, path, oldest first.
+typedef void state_dir_each_fn(void *ctx, uint32_t job, uint64_t id, const char *path);
+tide_status tide__state_dir_each(const char *path, state_dir_each_fn *fn, void *ctx, tide_error *err) TIDE_CHECKED;
+// Removes all but the newest `keep` checkpoints of a job (oldest first), and left-over temporary files.
+void tide__state_dir_retain(struct state_dir *dir, uint32_t job, uint32_t keep);
+// --restart: removes all checkpoints and work of all jobs. Sinks' files are not touched.
+tide_status tide__state_dir_clear(struct state_dir *dir, tide_error *err) TIDE_CHECKED;
+
+#endif
