@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""The command line, tested from outside: exit codes, messages, and that bad input loses nothing (docs/cli.md).
+
+usage: run.py [--bin PATH] [-v] [NAME]...      each test is a function named test_*; the name may be a part of it
+Each test gets an empty folder. Last line: `N passed, M failed`.
+"""
+import argparse, json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TABLE = """CREATE TABLE t (ts TIMESTAMP(3), k STRING, v INT, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
+WITH ('connector'='filesystem','path'='t.csv','format'='csv'%s);
+"""
+SINK = "CREATE TABLE s (ws TIMESTAMP(3), k STRING, c BIGINT, rk BIGINT) WITH ('connector'='filesystem','path'='out','format'='csv');\n"
+QUERY = """SELECT window_start, k, c, rk FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY c DESC, k) AS rk FROM (
+    SELECT window_start, window_end, k, COUNT(*) AS c FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+    GROUP BY window_start, window_end, k)) WHERE rk <= 2"""
+SELECT = TABLE % '' + QUERY + ';\n'
+INSERT = TABLE % '' + SINK + 'INSERT INTO s ' + QUERY + ';\n'
+
+
+class Broken(Exception):
+    pass
+
+
+def need(ok, why):
+    if not ok:
+        raise Broken(why)
+
+
+class Place:
+    """An empty folder with the program at hand."""
+    def __init__(self, binary, folder):
+        self.binary, self.folder = binary, pathlib.Path(folder)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def rows(self, n, name='t.csv'):
+        step = 1000 if n <= 80000 else 100           # all within a day
+        lines = []
+        for i in range(n):
+            s, ms = divmod(i * step, 1000)
+            lines.append(f'2024-01-01 {s // 3600:02d}:{s // 60 % 60:02d}:{s % 60:02d}.{ms:03d},k{i * 7919 % 13},{i}\n')
+        self.write(name, ''.join(lines))
+
+    def run(self, *args, exit=None, env=None, timeout=120):
+        p = subprocess.run([self.binary, *map(str, args)], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                           timeout=timeout, env={**os.environ, **(env or {})}, errors='replace')
+        if exit is not None:
+            need(p.returncode == exit, f'{" ".join(map(str, args))}: exit {p.returncode}, expected {exit}: {" ".join((p.stderr or p.stdout).split())[:400]}')
+        if exit:
+            need(p.stderr.strip(), f'{" ".join(map(str, args))}: exit {exit} without a message')
+        return p
+
+    def output(self, name='out'):
+        return ''.join(f.read_text() for f in sorted((self.folder / name).glob('*')) if not f.name.startswith(('.', '_')))
+
+    def tree(self, name):
+        return {str(f.relative_to(self.folder)): (f.stat().st_mtime_ns, f.stat().st_size) for f in sorted((self.folder / name).rglob('*')) if f.is_file()}
+
+
+def test_help_and_version_are_on_standard_output(p):
+    for args in (['--help'], ['--version'], ['run', '--help'], ['check', '--help'], ['inspect', '--help'], ['savepoint', '--help'],
+                 ['explain', '--help']):
+        need(p.run(*args, exit=0).stdout.strip(), f'{args} printed nothing')
+
+
+def test_help_starts_at_once(p):
+    if 'asan' in p.binary or 'tsan' in p.binary:
+        return
+    times = []
+    for _ in range(20):
+        start = time.perf_counter(); p.run('--help'); times.append(time.perf_counter() - start)
+    bare = min(timed(['/bin/true']) for _ in range(20))
+    need(min(times) - bare < 0.005, f'--help takes {(min(times) - bare) * 1000:.1f} ms more than /bin/true')
+
+
+def timed(command):
+    start = time.perf_counter(); subprocess.run(command, capture_output=True); return time.perf_counter() - start
+
+
+def test_wrong_options_are_named(p):
+    p.write('job.sql', SELECT); p.rows(10)
+    for args in (['nonsense'], ['run'], ['run', 'job.sql', '--nonsense'], ['run', 'job.sql', '--parallelism', '0'], ['run', 'job.sql', '--parallelism', 'x'],
+                 ['run', 'job.sql', '--memory', 'lots'], ['run', 'job.sql', '--output', 'xml'], ['run', 'job.sql', '--checkpoint-interval', 'soon']):
+        err = p.run(*args, exit=2).stderr
+        need(args[-1] in err or args == ['run'], f'{args}: the message does not name it: {err!r}')
+
+
+def test_a_missing_script_is_one_message(p):
+    err = p.run('run', 'none.sql', exit=2).stderr if p.run('run', 'none.sql').returncode == 2 else p.run('run', 'none.sql', exit=1).stderr
+    need('none.sql' in err, err)
+
+
+def test_a_script_error_names_file_line_and_column(p):
+    p.rows(10)
+    p.write('job.sql', TABLE % '' + 'SELECT k,\n       vv FROM t;\n')
+    err = p.run('run', 'job.sql', exit=2).stderr
+    need(re.search(r'job\.sql:4:8', err), f'no job.sql:4:8 in {err!r}')
+    need("vv" in err and '^' in err, f'no excerpt with a caret in {err!r}')
+    p.write('job.sql', TABLE % '' + 'SELECT k FORM t;\n')
+    need(re.search(r'job\.sql:3:\d+', p.run('run', 'job.sql', exit=2).stderr), 'no place in a syntax error')
+
+
+def test_what_earlier_statements_finished_stays(p):
+    p.rows(10)
+    p.write('job.sql', TABLE % '' + "SELECT k FROM t WHERE v = 1;\nSELECT nothing FROM t;\n")
+    out = p.run('run', 'job.sql', '--output', 'tsv', exit=2).stdout
+    need(out.startswith('op\tk\n+I\tk'), f'{out!r}')
+
+
+def test_a_bad_row_stops_the_job_with_its_place(p):
+    p.rows(3)
+    with open(p.folder / 't.csv', 'a') as f:
+        f.write('2024-01-01 00:00:03.000,a,seven\n')
+    p.write('job.sql', TABLE % '' + 'SELECT k, v FROM t;\n')
+    err = p.run('run', 'job.sql', exit=1).stderr
+    need(re.search(r't\.csv:4', err) and 'seven' in err or re.search(r't\.csv:4:\d+', err), f'no file and line in {err!r}')
+    p.write('job.sql', TABLE % ",'csv.ignore-parse-errors'='true'" + 'SELECT k, v FROM t;\n')
+    need(p.run('run', 'job.sql', '--output', 'tsv', '--no-header', exit=0).stdout.count('+I') >= 3, 'rows are missing')
+
+
+def test_a_failed_job_leaves_no_output_that_looks_whole(p):
+    p.rows(500)
+    with open(p.folder / 't.csv', 'a') as f:
+        f.write('2024-01-01 01:00:00.000,a\n')
+    p.write('job.sql', INSERT.replace('COUNT(*)', 'COUNT(v)'))
+    p.run('run', 'job.sql', exit=1)
+    need(p.output() == '', f'visible output of a failed job: {p.output()[:80]!r}')
+
+
+def test_a_missing_input_is_named(p):
+    p.write('job.sql', SELECT)
+    q = p.run('run', 'job.sql')
+    need(q.returncode in (1, 2) and 't.csv' in q.stderr, f'exit {q.returncode}: {q.stderr!r}')
+
+
+def test_outputs_have_their_formats(p):
+    p.rows(3)
+    p.write('job.sql', TABLE % '' + 'SELECT k, v FROM t;\n')
+    need(p.run('run', 'job.sql', exit=0).stdout.startswith('+----+') or '| +I |' in p.run('run', 'job.sql').stdout, 'table')
+    need(p.run('run', 'job.sql', '-o', 'tsv', '--types', exit=0).stdout == 'op\tk\tv\ntype\tSTRING\tINT\n+I\tk0\t0\n+I\tk2\t1\n+I\tk4\t2\n\n', 'tsv')
+    need(len(p.run('run', 'job.sql', '-o', 'csv', exit=0).stdout.strip().splitlines()) == 4, 'csv')
+    lines = [json.loads(l) for l in p.run('run', 'job.sql', '-o', 'json', exit=0).stdout.splitlines() if l]
+    need(len(lines) == 3 and any(2 in (l.values() if isinstance(l, dict) else l) for l in lines), f'json: {lines}')
+
+
+def test_a_script_may_come_from_standard_input(p):
+    p.rows(3)
+    q = subprocess.run([p.binary, 'run', '-', '-o', 'tsv', '--no-header'], input=TABLE % '' + 'SELECT v FROM t;\n', cwd=p.folder, capture_output=True, text=True)
+    need(q.returncode == 0 and q.stdout.count('+I') == 3, f'exit {q.returncode}: {q.stderr!r}')
+
+
+def test_a_finished_job_says_so_and_touches_nothing(p):
+    p.rows(1000); p.write('job.sql', INSERT)
+    p.run('run', 'job.sql', '--state-dir', 'state', exit=0)
+    before, files = p.output(), p.tree('out')
+    err = p.run('run', 'job.sql', '--state-dir', 'state', exit=0).stderr
+    need('finished' in err or 'done' in err, f'it does not say that the job is finished: {err!r}')
+    need(p.tree('out') == files and before, 'the output was touched')
+    p.run('run', 'job.sql', '--state-dir', 'state', '--restart', exit=0)
+    need(p.output() == before * 2 or p.output() == before, 'the restarted job gave other rows')
+
+
+def test_stop_with_savepoint_and_go_on(p):
+    p.rows(1000); p.write('job.sql', INSERT)
+    p.run('run', 'job.sql', exit=0); whole = p.output()
+    shutil.rmtree(p.folder / 'out')
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '517', exit=0)
+    half = p.output()
+    need(half and whole.startswith(half) and half != whole, 'not the first part of the output')
+    p.run('savepoint', 'verify', 'a.sp', exit=0)
+    p.run('run', 'job.sql', '--from', 'a.sp', exit=0)
+    need(p.output() == whole, 'the two parts are not the whole')
+
+
+def test_a_savepoint_of_the_end_says_so(p):
+    p.rows(100); p.write('job.sql', INSERT)
+    err = p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '5000', exit=0).stderr
+    need('end' in err, f'{err!r}')
+    need((p.folder / 'a.sp').exists(), 'no savepoint')
+
+
+def test_a_changed_query_is_refused(p):
+    p.rows(1000); p.write('job.sql', INSERT); p.write('new.sql', INSERT.replace('rk <= 2', 'rk <= 3'))
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '517', exit=0)
+    files = p.tree('out')
+    err = p.run('run', 'new.sql', '--from', 'a.sp', exit=4).stderr
+    need('2' in err and '3' in err, f'the reason is missing: {err!r}')
+    need(p.tree('out') == files, 'the refused job wrote')
+
+
+def test_damaged_savepoints_are_refused(p):
+    p.rows(1000); p.write('job.sql', INSERT)
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '517', exit=0)
+    whole = (p.folder / 'a.sp').read_bytes()
+    files = p.tree('out')
+    for name, data in {'cut': whole[:-7], 'short': whole[:20], 'empty': b'', 'text': b'hello, this is no savepoint\n' * 10,
+                       **{f'flip-{at}': whole[:at] + bytes([whole[at] ^ 0x40]) + whole[at + 1:] for at in
+                          (0, 9, len(whole) // 3, len(whole) // 2, len(whole) - 20, len(whole) - 1)}}.items():
+        (p.folder / 'bad.sp').write_bytes(data)
+        for args in (['savepoint', 'verify', 'bad.sp'], ['run', 'job.sql', '--from', 'bad.sp']):
+            q = p.run(*args)
+            need(q.returncode == 3 and 'bad.sp' in q.stderr + q.stdout, f'{name}: {args[0]}: exit {q.returncode}: {q.stderr!r}')
+        need(p.tree('out') == files, f'{name}: the output was touched')
+    p.run('run', 'job.sql', '--from', 'none.sp', exit=3)
+
+
+def test_state_directories_of_other_jobs_are_not_harmed(p):
+    p.rows(1000); p.write('job.sql', INSERT); p.write('other.sql', INSERT.replace('COUNT(*)', 'SUM(v)').replace('c BIGINT', 'c INT'))
+    p.run('run', 'job.sql', '--state-dir', 'one', '--stop-with-savepoint', 'a.sp', '--after', '300', '--checkpoint-every', '100', exit=0)
+    p.run('run', 'job.sql', '--state-dir', 'two', '--stop-with-savepoint', 'b.sp', '--after', '500', '--checkpoint-every', '100', exit=0)
+    before = p.tree('two')
+    q = p.run('run', 'other.sql', '--state-dir', 'two', '--from', 'a.sp')
+    need(q.returncode in (2, 4) and q.stderr.strip(), f'exit {q.returncode}: {q.stderr!r}')
+    need({k: v for k, v in p.tree('two').items() if k.endswith('.sp')} == {k: v for k, v in before.items() if k.endswith('.sp')}, 'checkpoints were touched')
+
+
+def test_a_signal_stops_with_a_checkpoint(p):
+    p.rows(400000); p.write('job.sql', INSERT)
+    p.run('run', 'job.sql', exit=0); whole = p.output(); shutil.rmtree(p.folder / 'out')
+    for attempt in range(8):
+        q = subprocess.Popen([p.binary, 'run', 'job.sql', '--state-dir', f'state-{attempt}', '--batch-rows', '16', '--checkpoint-every', '20000'], cwd=p.folder,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while q.poll() is None and not list((p.folder / f'state-{attempt}').rglob('*.sp')):
+            time.sleep(0.001)
+        q.send_signal(signal.SIGTERM); err = q.communicate()[1]
+        if q.returncode == 5:
+            break
+        need(q.returncode == 0, f'exit {q.returncode}: {err!r}')
+        shutil.rmtree(p.folder / 'out')
+    need(q.returncode == 5, 'it always ended before the signal')
+    need(whole.startswith(p.output()), 'not the first part of the output')
+    p.run('run', 'job.sql', '--state-dir', f'state-{attempt}', exit=0)
+    need(p.output() == whole, 'the resumed job gave other rows')
+
+
+def test_a_changed_input_stops_a_resumed_job(p):
+    p.rows(1000); p.write('job.sql', INSERT)
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '517', exit=0)
+    text = (p.folder / 't.csv').read_text()
+    for name, changed in {'shorter': text[:3000], 'edited': text.replace('00:00:01.000,', '00:00:02.000,', 1)}.items():
+        p.write('t.csv', changed)
+        q = p.run('run', 'job.sql', '--from', 'a.sp')
+        need(q.returncode in (1, 2, 4) and 't.csv' in q.stderr, f'{name}: exit {q.returncode}: {q.stderr!r}')
+    p.write('t.csv', text + '2024-01-01 09:00:00.000,k1,5\n')
+    p.run('run', 'job.sql', '--from', 'a.sp', exit=0)
+    need('09:00' in p.output(), 'the rows that the file has grown by are missing')
+
+
+def test_a_state_directory_is_used_by_one_process(p):
+    p.rows(400000); p.write('job.sql', INSERT)
+    q = subprocess.Popen([p.binary, 'run', 'job.sql', '--state-dir', 'state', '--batch-rows', '4'], cwd=p.folder, stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while q.poll() is None and not list((p.folder / 'state').rglob('*')):
+        time.sleep(0.001)
+    time.sleep(0.05)
+    second = p.run('run', 'job.sql', '--state-dir', 'state')
+    alive = q.poll() is None
+    q.kill(); q.wait()
+    if alive:
+        need(second.returncode in (1, 2) and 'state' in second.stderr, f'exit {second.returncode}: {second.stderr!r}')
+
+
+def test_state_can_be_read_with_stock_ldb(p):
+    if not shutil.which('ldb'):
+        return
+    p.rows(2000); p.write('job.sql', INSERT)
+    killed = p.run('run', 'job.sql', '--state-dir', 'state', '--checkpoint-every', '100', env={'TIDE_KILL_POINT': 'savepoint.after-rename:7'})
+    need(killed.returncode == -signal.SIGKILL, f'exit {killed.returncode}: {killed.stderr}')
+    databases = [c.parent for c in (p.folder / 'state').rglob('CURRENT')]
+    need(databases, 'no RocksDB folder in the state directory of a killed job')
+    entries = 0
+    for db in databases:
+        listed = subprocess.run(['ldb', f'--db={db}', 'list_column_families'], capture_output=True, text=True)
+        for family in re.findall(r'[{,] ?([^{},]+)', listed.stdout.split(':', 1)[-1]):
+            scan = subprocess.run(['ldb', f'--db={db}', f'--column_family={family.strip()}', 'dump', '--count_only'], capture_output=True, text=True)
+            entries += int((re.search(r'Keys in range: (\d+)', scan.stdout) or [0, 0])[1])
+    need(entries >= 10, f'stock ldb sees only {entries} entries')
+
+
+def test_explain_shows_the_plan(p):
+    p.rows(3); p.write('job.sql', SELECT)
+    need('rank' in p.run('explain', 'job.sql', exit=0).stdout.lower(), 'no rank in the plan')
+    json.loads(p.run('explain', 'job.sql', '--format', 'json', exit=0).stdout)
+    need('digraph' in p.run('explain', 'job.sql', '--format', 'dot', exit=0).stdout, 'no digraph')
+
+
+def test_inspect_summarises_a_savepoint(p):
+    p.rows(1000); p.write('job.sql', INSERT)
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '517', exit=0)
+    before = (p.folder / 'a.sp').stat()
+    need('517' in p.run('inspect', 'a.sp', exit=0).stdout, 'the source offset is not shown')
+    need((p.folder / 'a.sp').stat() == before, 'inspect changed the file')
+
+
+def test_memory_and_threads_change_nothing(p):
+    p.rows(20000); p.write('job.sql', SELECT)
+    want = p.run('run', 'job.sql', '-o', 'tsv', '--parallelism', '1', exit=0).stdout
+    for options in (['--parallelism', '2'], ['--parallelism', '8'], ['--memory', '16MB'], ['--batch-rows', '7'], ['--memory', '16MB', '--parallelism', '3', '--checkpoint-every', '999', '--state-dir', 'st']):
+        need(p.run('run', 'job.sql', '-o', 'tsv', *options, exit=0).stdout == want, f'{options}: other output')
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument('--bin', default='build/tidemark'); ap.add_argument('-v', action='store_true'); ap.add_argument('names', nargs='*')
+    a = ap.parse_args()
+    binary = os.path.abspath(a.bin)
+    if not os.access(binary, os.X_OK):
+        print(f'{a.bin} is not there: ./dev build'); print('0 passed, 1 failed'); return 1
+    passed = failed = 0
+    for name, test in [(n, f) for n, f in globals().items() if n.startswith('test_')]:
+        if a.names and not any(n in name for n in a.names):
+            continue
+        with tempfile.TemporaryDirectory(prefix='tide-cli-') as folder:
+            try:
+                test(Place(binary, folder)); passed += 1
+                if a.v:
+                    print(f'ok {name}')
+            except (Broken, subprocess.TimeoutExpired, OSError, ValueError) as e:
+                failed += 1; print(f'FAIL {name[5:].replace("_", " ")}: {e}', flush=True)
+    print(f'{passed} passed, {failed} failed')
+    return failed != 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
