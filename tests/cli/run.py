@@ -217,7 +217,7 @@ def test_state_directories_of_other_jobs_are_not_harmed(p):
     before = p.tree('two')
     q = p.run('run', 'other.sql', '--state-dir', 'two', '--from', 'a.sp')
     need(q.returncode in (2, 4) and q.stderr.strip(), f'exit {q.returncode}: {q.stderr!r}')
-    need({k: v for k, v in p.tree('two').items() if k.endswith('.sp')} == {k: v for k, v in before.items() if k.endswith('.sp')}, 'checkpoints were touched')
+    need({k: v for k, v in p.tree('two').items() if k.endswith('.savepoint')} == {k: v for k, v in before.items() if k.endswith('.savepoint')}, 'checkpoints were touched')
 
 
 def test_a_signal_stops_with_a_checkpoint(p):
@@ -226,7 +226,7 @@ def test_a_signal_stops_with_a_checkpoint(p):
     for attempt in range(8):
         q = subprocess.Popen([p.binary, 'run', 'job.sql', '--state-dir', f'state-{attempt}', '--batch-rows', '16', '--checkpoint-every', '20000'], cwd=p.folder,
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        while q.poll() is None and not list((p.folder / f'state-{attempt}').rglob('*.sp')):
+        while q.poll() is None and not list((p.folder / f'state-{attempt}').rglob('chk-*.savepoint')):
             time.sleep(0.001)
         q.send_signal(signal.SIGTERM); err = q.communicate()[1]
         if q.returncode == 5:

@@ -82,7 +82,7 @@ class Job:
     def checkpoints(self):
         """Names of the checkpoints that are whole: only their number tells how far the job has come."""
         return {f for folder, _, files in os.walk(self.state) for f in files
-                if f.endswith('.sp') and not f.startswith('.')}
+                if f.startswith('chk-') and f.endswith('.savepoint')}
 
     def remove(self):
         if not self.test.keep:

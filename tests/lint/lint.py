@@ -19,7 +19,7 @@ ARROWS = {
     'state': ['base', 'include'],
     'engine': ['base', 'include', 'state/state.h'],
     'sql': ['base', 'include', 'engine/plan.h'],
-    'checkpoint': ['base', 'include', 'state/state.h', 'engine/plan.h', 'schemas'],
+    'checkpoint': ['base', 'include', 'state/state.h', 'engine/plan.h', 'engine/snapshot.h', 'schemas'],
     'api': ['base', 'include', 'sql', 'engine', 'checkpoint', 'state'],
     'tools': ['include'],
     'include': [],
