@@ -1,0 +1,1 @@
+SELECT /*+ STATE_TTL('t'='1d') */ * FROM t;

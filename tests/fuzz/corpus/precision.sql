@@ -1,0 +1,1 @@
+CREATE TABLE t (a DECIMAL(99999999999,5), b VARCHAR(0), c TIMESTAMP(99), d CHAR(-1)) WITH ('connector'='print');
