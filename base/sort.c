@@ -102,15 +102,19 @@ static uint64_t differing_bits(const struct sort_item *items, size_t n) {
     return differing;
 }
 
-// Puts the bytes at `offset` of the keys in place of the prefixes. False if no key has any.
-static bool load_prefixes(struct sort_item *items, size_t n, size_t offset) {
-    bool any = false;
+static bool has_more(const struct sort_item *items, size_t n, size_t offset) {
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].key_len > offset) return true;
+    }
+    return false;
+}
+
+// Puts the bytes at `offset` of the keys in place of the prefixes.
+static void load_prefixes(struct sort_item *items, size_t n, size_t offset) {
     for (size_t i = 0; i < n; i++) {
         bool has = items[i].key_len > offset;
         items[i].prefix = has ? tide__sort_prefix(items[i].key + offset, items[i].key_len - offset) : 0;
-        any |= has;
     }
-    return any;
 }
 
 // Keys that are equal but for zero bytes at the end: the shorter first.
@@ -125,6 +129,33 @@ static void sort_by_length(struct sort_item *items, size_t n, struct sort_item *
     }
 }
 
+// Moves the 8 bytes that are looked at behind what all keys have in common: always when they are equal, and at
+// first also when only some are, so that one round does for keys of 9 bytes that begin with the same byte.
+// Returns how far; *differing is 0 if nothing but the lengths is left to sort by.
+static size_t move_window(struct sort_item *items, size_t n, size_t offset, unsigned depth,
+                          uint64_t *differing) {
+    size_t moved = 0;
+    for (;;) {
+        size_t common = *differing == 0 ? 8 : (size_t)__builtin_clzll(*differing) / 8;
+        if (common == 0 || (common < 8 && depth > 0) || !has_more(items, n, offset + moved + 8)) break;
+        moved += common;
+        load_prefixes(items, n, offset + moved);
+        *differing = differing_bits(items, n);
+    }
+    return moved;
+}
+
+// Undoes move_window; `prefix` is what an item had before. Needs no look at the keys.
+static void restore_prefixes(struct sort_item *items, size_t n, uint64_t prefix, size_t moved) {
+    if (moved == 0) return;
+    if (moved >= 8) {
+        for (size_t i = 0; i < n; i++) items[i].prefix = prefix;
+        return;
+    }
+    uint64_t common = prefix & ~(~UINT64_C(0) >> 8 * moved);
+    for (size_t i = 0; i < n; i++) items[i].prefix = common | items[i].prefix >> 8 * moved;
+}
+
 static void sort_range(struct sort_item *items, size_t n, struct sort_item *scratch, size_t offset,
                        unsigned depth) {
     if (n <= INSERTION_MAX) {
@@ -137,12 +168,7 @@ static void sort_range(struct sort_item *items, size_t n, struct sort_item *scra
     }
     uint64_t prefix = items[0].prefix;
     uint64_t differing = differing_bits(items, n);
-    bool moved_on = differing == 0;
-    while (differing == 0) {
-        offset += 8;
-        if (!load_prefixes(items, n, offset)) break;
-        differing = differing_bits(items, n);
-    }
+    size_t moved = move_window(items, n, offset, depth, &differing);
     if (differing == 0) {
         sort_by_length(items, n, scratch);
     } else {
@@ -150,11 +176,10 @@ static void sort_range(struct sort_item *items, size_t n, struct sort_item *scra
         for (size_t from = 0, end = 0; from < n; from = end) {
             uint64_t group = items[from].prefix & ordered;
             for (end = from + 1; end < n && (items[end].prefix & ordered) == group;) end++;
-            if (end - from > 1) sort_range(items + from, end - from, scratch, offset, depth + 1);
+            if (end - from > 1) sort_range(items + from, end - from, scratch, offset + moved, depth + 1);
         }
     }
-    if (!moved_on) return;
-    for (size_t i = 0; i < n; i++) items[i].prefix = prefix;
+    restore_prefixes(items, n, prefix, differing == 0 ? 8 : moved);
 }
 
 void tide__sort_keys(struct sort_item *items, size_t n, struct sort_item *scratch) {
