@@ -119,8 +119,8 @@ def check_no_global_state(a):
     allowed = Exceptions('globals.txt')
     for archive in archives(a.build):
         for name, kind, section in symbols(archive):
-            if section.startswith(('.data', '.bss')) and not section.startswith('.data.rel.ro') and name not in allowed:
-                yield f'{archive.name}: {name} is mutable global state'
+            if section.startswith(('.data', '.bss')) and not section.startswith('.data.rel.ro') and f'{archive.parent.name}:{name}' not in allowed:
+                yield f'{archive.parent.name}:{name} is mutable global state'
     yield from allowed.stale() if archives(a.build) else []
 
 
