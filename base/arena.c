@@ -115,12 +115,15 @@ char *tide__arena_strndup(struct arena *arena, const char *text, size_t len) {
 }
 
 char *tide__arena_printf(struct arena *arena, const char *format, ...) {
+    // Printed where it will lie; once more only if the block has no room for it.
+    size_t room = (size_t)(arena->end - arena->at);
     va_list args;
     va_start(args, format);
-    int len = vsnprintf(NULL, 0, format, args);
+    int len = vsnprintf(arena->at, room, format, args);
     va_end(args);
     assert(len >= 0);
     char *text = tide__arena_alloc(arena, (size_t)len + 1);
+    if ((size_t)len < room) return text;
     va_start(args, format);
     vsnprintf(text, (size_t)len + 1, format, args);
     va_end(args);
