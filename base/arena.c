@@ -13,7 +13,7 @@
 
 #define BLOCK_BYTES_MIN ((size_t)4096)
 #define BLOCK_BYTES_MAX ((size_t)1 << 20)
-#define ALIGNMENT ((size_t)16)
+#define ALIGNMENT       ((size_t)16)
 
 struct arena_block {
     struct arena_block *next;  // older
@@ -115,6 +115,7 @@ char *tide__arena_strndup(struct arena *arena, const char *text, size_t len) {
 }
 
 char *tide__arena_printf(struct arena *arena, const char *format, ...) {
+    assert(format != NULL);
     // Printed where it will lie; once more only if the block has no room for it.
     size_t room = (size_t)(arena->end - arena->at);
     va_list args;

@@ -13,7 +13,7 @@
 #include <assert.h>
 
 #define DIGITS_MAX DECIMAL_PRECISION_MAX
-#define E19 UINT64_C(10000000000000000000)
+#define E19        UINT64_C(10000000000000000000)
 
 static const uint64_t powers[20] = {
     UINT64_C(1),
@@ -65,8 +65,10 @@ static uint128 shrink(uint128 v, int k) {
     if (k <= 0) return v;
     if (k > DIGITS_MAX + 1) return 0;
     uint128 before = 0;
-    if (v >> 64 == 0 && k <= 20) before = (uint64_t)v / powers[k - 1];
-    else before = v / (uint128)tide__pow10(k - 1);
+    if (v >> 64 == 0 && k <= 20)
+        before = (uint64_t)v / powers[k - 1];
+    else
+        before = v / (uint128)tide__pow10(k - 1);
     if (before >> 64 == 0 && before <= UINT64_MAX - 5) return ((uint64_t)before + 5) / 10;
     return (before + 5) / 10;
 }
@@ -176,8 +178,7 @@ static struct u256 grow(uint128 v, int k) {
 
 // Flink divides with MathContext(38, HALF_UP) and then rounds to the scale. To round twice where that shows, the
 // quotient is first brought to exactly 38 digits.
-static bool divide_wide(bool negative, uint128 a, int a_scale, uint128 b, int b_scale, int out_scale,
-                        int128 *out) {
+static bool divide_wide(bool negative, uint128 a, int a_scale, uint128 b, int b_scale, int out_scale, int128 *out) {
     assert(a > 0 && b > 0);
     int k = DIGITS_MAX - count_digits(a) + count_digits(b);  // gives 38 or 39 digits
     uint128 remainder = 0;

@@ -121,9 +121,8 @@ void tide__decimal_print(int128 v, int scale, struct strbuf *out) {
 }
 
 double tide__decimal_to_double(int128 v, int scale) {
-    static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     assert(scale >= 0 && scale <= DECIMAL_PRECISION_MAX);
     const int64_t exact_max = INT64_C(1) << 53;
     // Both numbers are exact, so that the division rounds once.

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EXCERPT_CHARS_MAX 120    // widest window of the source line
-#define EXCERPT_CHARS_BEFORE 60  // of them before the place, when there are as many
+#define EXCERPT_CHARS_MAX    120  // widest window of the source line
+#define EXCERPT_CHARS_BEFORE 60   // of them before the place, when there are as many
 
 static const char ellipsis[] = "...";
 
@@ -22,8 +22,10 @@ static void clean_line(char *text) {
         size_t from = at;
         uint32_t code = tide__utf8_next(s, &at);
         bool invalid = code == 0xFFFD && at - from == 1;
-        if (code == '\n' || code == '\r' || code == '\t') text[from] = ' ';
-        else if (code < 0x20 || code == 0x7F || invalid) text[from] = '?';
+        if (code == '\n' || code == '\r' || code == '\t')
+            text[from] = ' ';
+        else if (code < 0x20 || code == 0x7F || invalid)
+            text[from] = '?';
     }
 }
 
@@ -38,8 +40,10 @@ static void mark_cut(char *text, size_t size) {
 TIDE_PRINTF(3, 0)
 static void print_line(char *text, size_t size, const char *format, va_list args) {
     int len = vsnprintf(text, size, format, args);
-    if (len < 0) text[0] = '\0';
-    else if ((size_t)len >= size) mark_cut(text, size);
+    if (len < 0)
+        text[0] = '\0';
+    else if ((size_t)len >= size)
+        mark_cut(text, size);
     clean_line(text);
 }
 
@@ -66,8 +70,7 @@ tide_status tide__fail(tide_error *err, tide_status status, const char *format, 
     return status;
 }
 
-tide_status tide__fail_at(tide_error *err, tide_status status, struct source_pos pos,
-                          const char *format, ...) {
+tide_status tide__fail_at(tide_error *err, tide_status status, struct source_pos pos, const char *format, ...) {
     assert(status != TIDE_OK);
     if (!is_open(err)) return status;
     tide__error_clear(err);

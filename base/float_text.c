@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define EXACT_POWER_MAX 22  // 10^22 is the last power of ten that is a double
-#define DIGITS_MAX 17
+#define DIGITS_MAX      17
 
 static const double exact_powers[EXACT_POWER_MAX + 1] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -78,7 +78,7 @@ static void round_to(double d, int count, uint64_t *out_value, int *out_exponent
         if (*at >= '0' && *at <= '9') value = value * 10 + (uint64_t)(*at - '0');
     }
     *out_value = value;
-    *out_exponent = atoi(at + 1) - (count - 1);
+    *out_exponent = (int)strtol(at + 1, NULL, 10) - (count - 1);
 }
 
 static void find_shortest(double d, enum width width, struct digits *out) {
@@ -112,8 +112,10 @@ static void print_digits(const struct digits *digits, struct strbuf *out) {
     if (point > 7 || point < -2) {
         *to++ = text[0];
         *to++ = '.';
-        if (count > 1) memcpy(to, text + 1, (size_t)count - 1);
-        else *to = '0';
+        if (count > 1)
+            memcpy(to, text + 1, (size_t)count - 1);
+        else
+            *to = '0';
         to += count > 1 ? count - 1 : 1;
         to += snprintf(to, 8, "E%d", point - 1);
     } else if (point <= 0) {
@@ -124,8 +126,10 @@ static void print_digits(const struct digits *digits, struct strbuf *out) {
     } else {
         for (int i = 0; i < point; i++) *to++ = i < count ? text[i] : '0';
         *to++ = '.';
-        if (count > point) memcpy(to, text + point, (size_t)(count - point));
-        else *to = '0';
+        if (count > point)
+            memcpy(to, text + point, (size_t)(count - point));
+        else
+            *to = '0';
         to += count > point ? count - point : 1;
     }
     *to = '\0';
@@ -182,9 +186,12 @@ static bool parse_words(struct str text, double *out) {
         text.data++;
         text.len--;
     }
-    if (tide__str_eq(text, STR_LIT("NaN"))) *out = (double)NAN;
-    else if (tide__str_eq(text, STR_LIT("Infinity"))) *out = negative ? -HUGE_VAL : HUGE_VAL;
-    else return false;
+    if (tide__str_eq(text, STR_LIT("NaN")))
+        *out = (double)NAN;
+    else if (tide__str_eq(text, STR_LIT("Infinity")))
+        *out = negative ? -HUGE_VAL : HUGE_VAL;
+    else
+        return false;
     return true;
 }
 

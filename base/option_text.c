@@ -36,12 +36,9 @@ static const struct unit duration_units[] = {
 };
 
 static const struct unit small_duration_units[] = {
-    {"\xC2\xB5s", 1000},      // U+00B5
-    {"micro", 1000},          {"micros", 1000},
-    {"microsecond", 1000},    {"microseconds", 1000},
-    {"ns", 1000000},          {"nano", 1000000},
-    {"nanos", 1000000},       {"nanosecond", 1000000},
-    {"nanoseconds", 1000000},
+    {"\xC2\xB5s", 1000},  // U+00B5
+    {"micro", 1000},     {"micros", 1000},   {"microsecond", 1000},   {"microseconds", 1000},   {"ns", 1000000},
+    {"nano", 1000000},   {"nanos", 1000000}, {"nanosecond", 1000000}, {"nanoseconds", 1000000},
 };
 
 static const struct unit size_units[] = {
@@ -97,8 +94,10 @@ bool tide__duration_parse(struct str text, int64_t *out_ms) {
     int64_t factor = find_unit(duration_units, COUNT(duration_units), unit);
     int64_t divisor = find_unit(small_duration_units, COUNT(small_duration_units), unit);
     if (factor == 0 && divisor == 0) return false;
-    if (divisor != 0) ms = number / divisor;
-    else if (__builtin_mul_overflow(number, factor, &ms)) return false;
+    if (divisor != 0)
+        ms = number / divisor;
+    else if (__builtin_mul_overflow(number, factor, &ms))
+        return false;
     *out_ms = ms;
     return true;
 }

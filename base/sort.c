@@ -10,9 +10,9 @@
 #include <assert.h>
 #include <stdbool.h>
 
-#define INSERTION_MAX 24
+#define INSERTION_MAX   24
 #define RADIX_BYTES_MAX 3
-#define DEPTH_MAX 32  // beyond, keys are built against us: merge sort
+#define DEPTH_MAX       32  // beyond, keys are built against us: merge sort
 
 // memcmp order of two keys whose first `offset` bytes (as far as they have them) and prefixes are equal.
 static int compare_rest(const struct sort_item *a, const struct sort_item *b, size_t offset) {
@@ -53,9 +53,7 @@ static void merge_sort(struct sort_item *items, size_t n, struct sort_item *scra
             size_t end = from + 2 * width < n ? from + 2 * width : n;
             size_t left = from, right = middle;
             for (size_t out = from; out < end; out++) {
-                bool take_right =
-                    left == middle ||
-                    (right < end && is_after(&items[left], &items[right], offset));
+                bool take_right = left == middle || (right < end && is_after(&items[left], &items[right], offset));
                 scratch[out] = items[take_right ? right++ : left++];
             }
         }
@@ -77,8 +75,7 @@ static void radix_pass(const struct sort_item *from, size_t n, struct sort_item 
 }
 
 // Sorts by the most significant bytes set in `differing`; returns a mask of the bits that are in order then.
-static uint64_t radix_sort(struct sort_item *items, size_t n, struct sort_item *scratch,
-                           uint64_t differing) {
+static uint64_t radix_sort(struct sort_item *items, size_t n, struct sort_item *scratch, uint64_t differing) {
     assert(differing != 0 && n <= UINT32_MAX);
     unsigned shifts[RADIX_BYTES_MAX], passes = 0;
     for (int shift = 56; shift >= 0 && passes < RADIX_BYTES_MAX; shift -= 8) {
@@ -132,8 +129,7 @@ static void sort_by_length(struct sort_item *items, size_t n, struct sort_item *
 // Moves the 8 bytes that are looked at behind what all keys have in common: always when they are equal, and at
 // first also when only some are, so that one round does for keys of 9 bytes that begin with the same byte.
 // Returns how far; *differing is 0 if nothing but the lengths is left to sort by.
-static size_t move_window(struct sort_item *items, size_t n, size_t offset, unsigned depth,
-                          uint64_t *differing) {
+static size_t move_window(struct sort_item *items, size_t n, size_t offset, unsigned depth, uint64_t *differing) {
     size_t moved = 0;
     for (;;) {
         size_t common = *differing == 0 ? 8 : (size_t)__builtin_clzll(*differing) / 8;
@@ -156,8 +152,7 @@ static void restore_prefixes(struct sort_item *items, size_t n, uint64_t prefix,
     for (size_t i = 0; i < n; i++) items[i].prefix = common | items[i].prefix >> 8 * moved;
 }
 
-static void sort_range(struct sort_item *items, size_t n, struct sort_item *scratch, size_t offset,
-                       unsigned depth) {
+static void sort_range(struct sort_item *items, size_t n, struct sort_item *scratch, size_t offset, unsigned depth) {
     if (n <= INSERTION_MAX) {
         insertion_sort(items, n, offset);
         return;

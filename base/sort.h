@@ -10,7 +10,7 @@ struct sort_item {
     uint64_t prefix;           // tide__sort_prefix(key, key_len)
     const unsigned char *key;  // borrowed
     uint32_t key_len;
-    uint32_t index;            // the caller's
+    uint32_t index;  // the caller's
 };
 
 // The first 8 bytes as a big-endian number, zeros behind a shorter key.

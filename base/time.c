@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-#define DAYS_PER_ERA 146097
+#define DAYS_PER_ERA  146097
 #define DAYS_TO_EPOCH 719468  // from 0000-03-01 to 1970-01-01
 
 int64_t tide__floor_div(int64_t a, int64_t b) {

@@ -13,10 +13,10 @@
 
 #define MILLIS_PER_SECOND INT64_C(1000)
 #define MILLIS_PER_MINUTE INT64_C(60000)
-#define MILLIS_PER_HOUR INT64_C(3600000)
-#define MILLIS_PER_DAY INT64_C(86400000)
-#define WATERMARK_NONE INT64_MIN   // nothing is known yet
-#define WATERMARK_END INT64_MAX    // end of bounded input
+#define MILLIS_PER_HOUR   INT64_C(3600000)
+#define MILLIS_PER_DAY    INT64_C(86400000)
+#define WATERMARK_NONE    INT64_MIN  // nothing is known yet
+#define WATERMARK_END     INT64_MAX  // end of bounded input
 
 // The largest t' <= t with t' = offset (mod step), step > 0. Saturates instead of overflowing.
 int64_t tide__time_floor(int64_t t, int64_t offset, int64_t step);

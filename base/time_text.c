@@ -7,12 +7,11 @@
 #include <assert.h>
 #include <string.h>
 
-#define YEAR_DIGITS_MAX 9
+#define YEAR_DIGITS_MAX     9
 #define FRACTION_DIGITS_MAX 9
-#define NANOS_PER_MILLI 1000000
+#define NANOS_PER_MILLI     1000000
 
-static const uint32_t powers[10] = {1,      10,      100,      1000,      10000,
-                                    100000, 1000000, 10000000, 100000000, 1000000000};
+static const uint32_t powers[10] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
 
 struct cursor {
     const char *at, *end;
@@ -64,8 +63,7 @@ enum day_rule { DAY_STRICT, DAY_CLAMPED };
 static bool take_date(struct cursor *c, enum day_rule rule, int64_t *out_days) {
     int64_t year = 0;
     int month = 0, day = 0;
-    if (!take_year(c, &year) || !take(c, '-') || !take_two(c, &month) || !take(c, '-') ||
-        !take_two(c, &day)) {
+    if (!take_year(c, &year) || !take(c, '-') || !take_two(c, &month) || !take(c, '-') || !take_two(c, &day)) {
         return false;
     }
     if (month < 1 || month > 12 || day < 1 || day > 31) return false;
@@ -122,8 +120,8 @@ bool tide__timestamp_parse_sql(struct str text, struct timestamp *out) {
     struct cursor c = cursor_of(trim(text));
     int64_t days = 0;
     struct clock clock = {0};
-    if (!take_date(&c, DAY_CLAMPED, &days) || !take(&c, ' ') ||
-        !take_clock(&c, SECONDS_NEEDED, &clock) || c.at != c.end) {
+    if (!take_date(&c, DAY_CLAMPED, &days) || !take(&c, ' ') || !take_clock(&c, SECONDS_NEEDED, &clock) ||
+        c.at != c.end) {
         return false;
     }
     *out = (struct timestamp){days * MILLIS_PER_DAY + clock.ms, clock.nanos};
@@ -157,8 +155,8 @@ bool tide__time_parse_csv(struct str text, int64_t *out_ms) {
 bool tide__date_parse_csv(struct str text, int64_t *out_days) {
     struct cursor c = cursor_of(text);
     uint32_t year = 0, month = 0, day = 0;
-    if (take_digits(&c, 4, 4, &year) == 0 || !take(&c, '-') || take_digits(&c, 1, 2, &month) == 0 ||
-        !take(&c, '-') || take_digits(&c, 1, 2, &day) == 0 || c.at != c.end) {
+    if (take_digits(&c, 4, 4, &year) == 0 || !take(&c, '-') || take_digits(&c, 1, 2, &month) == 0 || !take(&c, '-') ||
+        take_digits(&c, 1, 2, &day) == 0 || c.at != c.end) {
         return false;
     }
     if (month < 1 || month > 12 || day < 1 || day > 31) return false;
@@ -179,8 +177,10 @@ static char *put_date(char *to, int64_t days) {
     uint64_t value = year < 0 ? -(uint64_t)year : (uint64_t)year;
     int count = 4;
     for (uint64_t left = value / 10000; left > 0; left /= 10) count++;
-    if (year < 0) *to++ = '-';
-    else if (count > 4) *to++ = '+';
+    if (year < 0)
+        *to++ = '-';
+    else if (count > 4)
+        *to++ = '+';
     to = put_digits(to, value, count);
     *to++ = '-';
     to = put_digits(to, (uint64_t)month, 2);

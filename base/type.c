@@ -11,8 +11,7 @@
 
 enum physical tide__type_physical(const struct type *type) {
     switch (type->kind) {
-    case TYPE_BOOLEAN:
-        return PHYSICAL_BOOL;
+    case TYPE_BOOLEAN: return PHYSICAL_BOOL;
     case TYPE_NULL:
     case TYPE_TINYINT:
     case TYPE_SMALLINT:
@@ -21,16 +20,12 @@ enum physical tide__type_physical(const struct type *type) {
     case TYPE_DATE:
     case TYPE_TIME:
     case TYPE_INTERVAL_MONTHS:
-    case TYPE_INTERVAL_MILLIS:
-        return PHYSICAL_I64;
+    case TYPE_INTERVAL_MILLIS: return PHYSICAL_I64;
     case TYPE_FLOAT:
-    case TYPE_DOUBLE:
-        return PHYSICAL_F64;
-    case TYPE_DECIMAL:
-        return type->precision <= DECIMAL_PRECISION_I64 ? PHYSICAL_I64 : PHYSICAL_I128;
+    case TYPE_DOUBLE: return PHYSICAL_F64;
+    case TYPE_DECIMAL: return type->precision <= DECIMAL_PRECISION_I64 ? PHYSICAL_I64 : PHYSICAL_I128;
     case TYPE_TIMESTAMP:
-    case TYPE_TIMESTAMP_LTZ:
-        return type->precision <= TIMESTAMP_PRECISION_I64 ? PHYSICAL_I64 : PHYSICAL_TIME;
+    case TYPE_TIMESTAMP_LTZ: return type->precision <= TIMESTAMP_PRECISION_I64 ? PHYSICAL_I64 : PHYSICAL_TIME;
     case TYPE_CHAR:
     case TYPE_VARCHAR:
     case TYPE_BINARY:
@@ -38,8 +33,7 @@ enum physical tide__type_physical(const struct type *type) {
     case TYPE_ARRAY:
     case TYPE_MULTISET:
     case TYPE_MAP:
-    case TYPE_ROW:
-        return PHYSICAL_STR;
+    case TYPE_ROW: return PHYSICAL_STR;
     }
     assert(false && "a type kind out of range");
     return PHYSICAL_I64;
@@ -47,17 +41,12 @@ enum physical tide__type_physical(const struct type *type) {
 
 size_t tide__physical_size(enum physical physical) {
     switch (physical) {
-    case PHYSICAL_BOOL:
-        return 1;
+    case PHYSICAL_BOOL: return 1;
     case PHYSICAL_I64:
-    case PHYSICAL_F64:
-        return 8;
-    case PHYSICAL_I128:
-        return sizeof(int128);
-    case PHYSICAL_STR:
-        return sizeof(struct str);
-    case PHYSICAL_TIME:
-        return sizeof(struct timestamp);
+    case PHYSICAL_F64: return 8;
+    case PHYSICAL_I128: return sizeof(int128);
+    case PHYSICAL_STR: return sizeof(struct str);
+    case PHYSICAL_TIME: return sizeof(struct timestamp);
     }
     assert(false && "a physical form out of range");
     return 0;
@@ -65,21 +54,15 @@ size_t tide__physical_size(enum physical physical) {
 
 static int32_t default_precision(enum type_kind kind) {
     switch (kind) {
-    case TYPE_DECIMAL:
-        return 10;
+    case TYPE_DECIMAL: return 10;
     case TYPE_CHAR:
-    case TYPE_BINARY:
-        return 1;
+    case TYPE_BINARY: return 1;
     case TYPE_VARCHAR:
-    case TYPE_VARBINARY:
-        return TYPE_STRING_LENGTH;
+    case TYPE_VARBINARY: return TYPE_STRING_LENGTH;
     case TYPE_TIMESTAMP:
-    case TYPE_TIMESTAMP_LTZ:
-        return 6;
-    case TYPE_INTERVAL_MILLIS:
-        return 3;
-    default:
-        return 0;
+    case TYPE_TIMESTAMP_LTZ: return 6;
+    case TYPE_INTERVAL_MILLIS: return 3;
+    default: return 0;
     }
 }
 
@@ -220,26 +203,19 @@ static void print_children(const struct type *type, struct strbuf *out) {
 
 static void print_parameters(const struct type *type, struct strbuf *out) {
     switch (type->kind) {
-    case TYPE_DECIMAL:
-        tide__strbuf_printf(out, "(%d, %d)", type->precision, type->scale);
-        break;
+    case TYPE_DECIMAL: tide__strbuf_printf(out, "(%d, %d)", type->precision, type->scale); break;
     case TYPE_CHAR:
     case TYPE_VARCHAR:
     case TYPE_BINARY:
     case TYPE_VARBINARY:
     case TYPE_TIME:
     case TYPE_TIMESTAMP:
-    case TYPE_TIMESTAMP_LTZ:
-        tide__strbuf_printf(out, "(%d)", type->precision);
-        break;
+    case TYPE_TIMESTAMP_LTZ: tide__strbuf_printf(out, "(%d)", type->precision); break;
     case TYPE_ARRAY:
     case TYPE_MULTISET:
     case TYPE_MAP:
-    case TYPE_ROW:
-        print_children(type, out);
-        break;
-    default:
-        break;
+    case TYPE_ROW: print_children(type, out); break;
+    default: break;
     }
 }
 

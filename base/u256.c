@@ -52,6 +52,5 @@ struct u256 tide__u256_div(struct u256 a, uint128 b, uint128 *out_remainder) {
     uint64_t quotient[4];
     for (int i = 0; i < 4; i++) quotient[i] = next_digit(&rest, digits[i], scaled);
     *out_remainder = rest >> shift;
-    return (struct u256){(uint128)quotient[0] << 64 | quotient[1],
-                         (uint128)quotient[2] << 64 | quotient[3]};
+    return (struct u256){(uint128)quotient[0] << 64 | quotient[1], (uint128)quotient[2] << 64 | quotient[3]};
 }

@@ -17,8 +17,7 @@ static inline struct u256 u256_mul(uint128 a, uint128 b) {
     uint128 p00 = (uint128)a0 * b0, p01 = (uint128)a0 * b1;
     uint128 p10 = (uint128)a1 * b0, p11 = (uint128)a1 * b1;
     uint128 middle = (p00 >> 64) + (uint64_t)p01 + (uint64_t)p10;
-    return (struct u256){p11 + (p01 >> 64) + (p10 >> 64) + (middle >> 64),
-                         middle << 64 | (uint64_t)p00};
+    return (struct u256){p11 + (p01 >> 64) + (p10 >> 64) + (middle >> 64), middle << 64 | (uint64_t)p00};
 }
 
 static inline int u256_cmp(struct u256 a, struct u256 b) {

@@ -15,8 +15,10 @@ static int128 number(const char *digits) {
 
 static void expect(bool done, int128 value, const char *wanted) {
     struct strbuf out = {0};
-    if (done) tide__decimal_print(value, 0, &out);
-    else tide__strbuf_append_c(&out, "no");
+    if (done)
+        tide__decimal_print(value, 0, &out);
+    else
+        tide__strbuf_append_c(&out, "no");
     ck_assert_str_eq(out.data, wanted);
     tide__strbuf_deinit(&out);
 }

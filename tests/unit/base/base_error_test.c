@@ -37,7 +37,9 @@ END_TEST
 START_TEST(message_is_one_valid_line) {
     tide_error err;
     tide__error_clear(&err);
-    tide__fail(&err, TIDE_ERR_RUNTIME, "bad row %s", "a\nb\tc\x01\xFF" "d\xC3\xA9");
+    tide__fail(&err, TIDE_ERR_RUNTIME, "bad row %s",
+               "a\nb\tc\x01\xFF"
+               "d\xC3\xA9");
     ck_assert_str_eq(err.message, "bad row a b c??d\xC3\xA9");
 }
 END_TEST
@@ -83,7 +85,9 @@ START_TEST(excerpt_shows_the_line) {
     err = excerpt_of("select 1\r\n\tfrom x\r\nend", 3, 4);
     ck_assert_str_eq(err.excerpt, "end");
     ck_assert_uint_eq(err.caret, 3);
-    err = excerpt_of("a\xFF\x02" "b\xC3\xA9z", 1, 6);
+    err = excerpt_of("a\xFF\x02"
+                     "b\xC3\xA9z",
+                     1, 6);
     ck_assert_str_eq(err.excerpt, "a??b\xC3\xA9z");
     ck_assert_uint_eq(err.caret, 5);
     err = excerpt_of("one\n", 2, 1);

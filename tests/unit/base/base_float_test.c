@@ -97,10 +97,19 @@ START_TEST(text_is_read_as_in_java) {
         const char *text;
         double wanted;
     } cases[] = {
-        {"1", 1},          {" 1.5 ", 1.5},     {"-.5", -0.5},         {"5.", 5},
-        {"1e3", 1000},     {"1E-3", 0.001},    {"+12.25e+1", 122.5},  {"1e400", (double)INFINITY},
-        {"1e-400", 0},     {"0e999999999999", 0}, {"Infinity", (double)INFINITY},
-        {"-Infinity", -(double)INFINITY},      {"123456789012345678901234567890", 123456789012345678901234567890.0},
+        {"1", 1},
+        {" 1.5 ", 1.5},
+        {"-.5", -0.5},
+        {"5.", 5},
+        {"1e3", 1000},
+        {"1E-3", 0.001},
+        {"+12.25e+1", 122.5},
+        {"1e400", (double)INFINITY},
+        {"1e-400", 0},
+        {"0e999999999999", 0},
+        {"Infinity", (double)INFINITY},
+        {"-Infinity", -(double)INFINITY},
+        {"123456789012345678901234567890", 123456789012345678901234567890.0},
         {"0.1000000000000000055511151231257827", 0.1},
         {"9007199254740993", 9007199254740992.0},
         {"2.2250738585072011e-308", 2.2250738585072011e-308},
@@ -112,8 +121,8 @@ START_TEST(text_is_read_as_in_java) {
     }
     ck_assert(tide__double_parse(STR_LIT("NaN"), &d) && isnan(d));
     ck_assert(tide__double_parse(STR_LIT("-0.0"), &d) && d == 0 && signbit(d));
-    static const char *const bad[] = {"", " ", ".", "-", "e5", "1e", "1e+", "1.2.3", "1,5", "0x1p3", "1f", "1d",
-                                      "nan", "inf", "infinity", "--1", "1 2"};
+    static const char *const bad[] = {"",      " ",  ".",  "-",   "e5",  "1e",       "1e+", "1.2.3", "1,5",
+                                      "0x1p3", "1f", "1d", "nan", "inf", "infinity", "--1", "1 2"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         ck_assert(!tide__double_parse(tide__str(bad[i]), &d));
     }

@@ -51,17 +51,14 @@ static uint32_t make_key(enum shape shape, size_t n, size_t i, uint64_t *seed, u
         memset(key, 'a', len);
         key[r % 200] = 'b';
         break;
-    case ALL_EQUAL:
-        memset(key, 'x', len);
-        break;
+    case ALL_EQUAL: memset(key, 'x', len); break;
     case VERY_LONG:
         // Splits one item off at a time, to go past the depth limit.
         len = KEY_ROOM;
         memset(key, 'a', len);
         key[i * 8 % KEY_ROOM] = 'b';
         break;
-    case SHAPES:
-        break;
+    case SHAPES: break;
     }
     return len;
 }

@@ -76,7 +76,9 @@ START_TEST(utf8_is_decoded_strictly) {
     ck_assert(tide__utf8_valid(STR_LIT("\xEF\xBF\xBD")));  // U+FFFD itself is fine
     ck_assert(tide__utf8_valid((struct str){NULL, 0}));
     ck_assert(!tide__utf8_valid(STR_LIT("0123456789\xFF")));
-    ck_assert_uint_eq(tide__utf8_length(STR_LIT("0123456789\xC3\xA9\xFF" "01234567890")), 23);
+    ck_assert_uint_eq(tide__utf8_length(STR_LIT("0123456789\xC3\xA9\xFF"
+                                                "01234567890")),
+                      23);
 }
 END_TEST
 
