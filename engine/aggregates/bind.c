@@ -1,0 +1,149 @@
+// All aggregates of an operator as one payload: layout, and each step for every one of them.
+#include "engine/aggregates/accumulator.h"
+
+#include <assert.h>
+
+static tide_status bind_one(struct aggregator *a, const struct aggregate_call *call, bool retract, struct arena *arena,
+                            tide_error *err) {
+    *a = (struct aggregator){.call = call, .type = call->type};
+    if (call->arg_count > 0) {
+        a->argument = call->arg_types[0];
+        a->physical = tide__type_physical(a->argument);
+    }
+    a->kernel = call->aggregate->class->bind(a, retract);
+    // MIN(DISTINCT x) is MIN(x), and so for MAX.
+    bool extreme = call->aggregate->class == &tide__min_class || call->aggregate->class == &tide__max_class;
+    bool distinct = call->distinct && a->argument != NULL && !extreme;
+    bool multiset = retract && a->kernel->retract == NULL && a->argument != NULL && !distinct;
+    if (distinct || multiset) {
+        struct aggregator *inner = ARENA_NEW(arena, struct aggregator);
+        *inner = *a;
+        a->inner = inner;
+        a->multiset = multiset;
+        a->kernel = tide__distinct_kernel(a);
+    }
+    if (retract && a->kernel->retract == NULL)
+        return tide__fail_at(err, TIDE_ERR_PLAN, call->pos, "%s cannot take rows back, but its input has updates", call->name);
+    return TIDE_OK;
+}
+
+static void describe(struct aggregators *aggregators, struct arena *arena) {
+    for (uint32_t i = 0; i < aggregators->count; i++) aggregators->field_count += aggregators->items[i].kernel->field_count;
+    aggregators->fields = ARENA_ARRAY(arena, struct state_field, aggregators->field_count);
+    struct state_field *field = aggregators->fields;
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        for (size_t k = 0; k < a->kernel->field_count; k++, field++) {
+            *field = a->kernel->fields[k];
+            field->name = tide__arena_printf(arena, "%s%s", a->call->name, field->name == NULL ? "" : field->name);
+            if (field->type == NULL) field->type = tide__type_text(arena, a->type);
+        }
+    }
+}
+
+tide_status tide__aggregators_bind(struct aggregators *aggregators, const struct aggregate_call *calls, uint32_t count,
+                                   bool retract, struct arena *arena, tide_error *err) {
+    *aggregators = (struct aggregators){.count = count, .combinable = true};
+    aggregators->items = ARENA_ARRAY(arena, struct aggregator, count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct aggregator *a = &aggregators->items[i];
+        TIDE_TRY(bind_one(a, &calls[i], retract, arena, err));
+        assert(a->kernel->size % 8 == 0);
+        a->offset = aggregators->payload_size;
+        aggregators->payload_size += a->kernel->size;
+        aggregators->combinable &= a->kernel->combinable;
+        aggregators->owns_memory |= a->kernel->release != NULL;
+    }
+    describe(aggregators, arena);
+    return TIDE_OK;
+}
+
+// Keeps the rows whose FILTER is true.
+static void filter_rows(const struct column *filter, struct aggregate_rows *in) {
+    unsigned char **payloads = tide__arena_alloc(in->arena, in->n * sizeof *payloads);
+    uint32_t *rows = tide__arena_alloc(in->arena, in->n * sizeof *rows);
+    size_t n = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        uint32_t row = in->rows[i];
+        payloads[n] = in->payloads[i];
+        rows[n] = row;
+        n += filter->bools[row] != 0 && !tide__column_is_null(filter, row);
+    }
+    in->payloads = payloads;
+    in->rows = rows;
+    in->n = n;
+}
+
+static int64_t apply(const struct aggregators *aggregators, const struct batch *batch, unsigned char *const *payloads,
+                     const uint32_t *rows, size_t n, struct arena *arena, bool retract) {
+    int64_t charge = 0;
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        struct aggregate_rows in = {payloads, rows, n, batch, NULL, arena, 0};
+        if (a->argument != NULL) in.column = &batch->columns[a->call->args[0]];
+        if (a->call->filter >= 0) filter_rows(&batch->columns[a->call->filter], &in);
+        if (retract) {
+            a->kernel->retract(a, &in);
+        } else {
+            a->kernel->update(a, &in);
+        }
+        charge += in.charge;
+    }
+    return charge;
+}
+
+int64_t tide__aggregators_update(const struct aggregators *aggregators, const struct batch *batch,
+                                 unsigned char *const *payloads, const uint32_t *rows, size_t n, struct arena *arena) {
+    return apply(aggregators, batch, payloads, rows, n, arena, false);
+}
+
+int64_t tide__aggregators_retract(const struct aggregators *aggregators, const struct batch *batch,
+                                  unsigned char *const *payloads, const uint32_t *rows, size_t n, struct arena *arena) {
+    return apply(aggregators, batch, payloads, rows, n, arena, true);
+}
+
+int64_t tide__aggregators_merge(const struct aggregators *aggregators, unsigned char *into, const unsigned char *from) {
+    int64_t charge = 0;
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        a->kernel->merge(a, into + a->offset, from + a->offset, &charge);
+    }
+    return charge;
+}
+
+void tide__aggregators_result(const struct aggregators *aggregators, unsigned char *const *payloads, size_t n,
+                              struct column *columns, struct arena *arena) {
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        a->kernel->result(a, payloads, n, &columns[i], arena);
+    }
+}
+
+void tide__aggregators_encode(const struct aggregators *aggregators, const unsigned char *payload, struct strbuf *out) {
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        a->kernel->encode(a, payload + a->offset, out);
+    }
+}
+
+bool tide__aggregators_decode(const struct aggregators *aggregators, struct str value, unsigned char *payload,
+                              int64_t *charge) {
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        if (!a->kernel->decode(a, &value, payload + a->offset, charge)) return false;
+    }
+    return value.len == 0;
+}
+
+void tide__aggregators_release(void *payload, void *ctx) {
+    const struct aggregators *aggregators = ctx;
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        void *accumulator = (unsigned char *)payload + a->offset;
+        if (a->kernel->release != NULL) {
+            a->kernel->release(a, accumulator);
+        } else {
+            memset(accumulator, 0, a->kernel->size);
+        }
+    }
+}
