@@ -57,6 +57,7 @@ enum ast_expr_kind {
     EXPR_STAR,     // path: qualifier of `t.*`, count 0 for `*`; in a select list or as COUNT's only argument
     EXPR_SYMBOL,   // text, upper case: a keyword as an argument: time unit (DAY), TRIM's BOTH, LEADING, TRAILING
     EXPR_DEFAULT,  // DEFAULT as an argument or a value
+    EXPR_INTERVAL,  // interval; args[0]: INTERVAL 5 MINUTE, INTERVAL (a + 1) DAY, INTERVAL a DAY
     // Operators
     EXPR_UNARY,    // op: NEGATE, PLUS, NOT; args[0]
     EXPR_BINARY,   // op: arithmetic, comparison, CONCAT, OVERLAPS; args[0], args[1]
@@ -74,7 +75,7 @@ enum ast_expr_kind {
     EXPR_CASE,         // has_operand, has_else; args: [operand,] when, then, when, then, ... [, else]
     EXPR_CAST,         // type, try_cast; args[0]
     // Construction and access
-    EXPR_ROW,      // args: ROW(a, b) or (a, b)
+    EXPR_ROW,      // args: ROW(a, b) or (a, b); text is "ROW" if the word was written
     EXPR_ARRAY,    // args; query for ARRAY(SELECT ..)
     EXPR_MAP,      // args: key, value, key, value, ...
     EXPR_ELEMENT,  // args: value, index
@@ -92,7 +93,8 @@ enum ast_expr_kind {
     // Only as arguments
     EXPR_NAMED_ARG,   // name => args[0]
     EXPR_TABLE_ARG,   // query (TABLE (SELECT ..), (SELECT ..) and TABLE t as QUERY_TABLE); partition_by, order_by
-                      // has_table_word: written with TABLE
+                      // has_table_word: written with TABLE. Arguments of calls in FROM (TABLE_FUNCTION) that are
+                      // a query are always this, those of other calls EXPR_SUBQUERY unless TABLE was written.
     EXPR_DESCRIPTOR,  // names
 };
 
@@ -119,7 +121,16 @@ enum ast_op {
     OP_SIMILAR,
 };
 
-enum ast_is { IS_NULL, IS_TRUE, IS_FALSE, IS_UNKNOWN };
+enum ast_is {
+    IS_NULL,
+    IS_TRUE,
+    IS_FALSE,
+    IS_UNKNOWN,
+    IS_JSON_VALUE,  // IS JSON, IS JSON VALUE
+    IS_JSON_OBJECT,
+    IS_JSON_ARRAY,
+    IS_JSON_SCALAR,
+};
 
 enum ast_literal {
     LITERAL_NULL,     // also UNKNOWN: text says which
