@@ -1,0 +1,195 @@
+// Writing CSV as Flink's file sink does, which is Jackson's encoder with its quirks.
+//
+// Numbers and booleans are bare. A text is quoted when it is longer than 24 UTF-16 units, or holds a character that is not
+// greater than the larger of delimiter and quote (so a blank, '+' or '#'; with ';' also digits), a backslash or the escape
+// character. Inside quotes the quote is doubled, and so is an escape character. NULL is the bare null literal. DECIMALs
+// lose trailing zeros and are printed as Java's BigDecimal prints them: `1.2E+6`.
+#include "base/alloc.h"
+#include "base/decimal.h"
+#include "base/time.h"
+#include "engine/formats/csv.h"
+
+#include <assert.h>
+#include <string.h>
+
+// Jackson gives up looking for a reason to quote here.
+#define QUOTE_CHECK_MAX ((size_t)24)
+
+struct format_writer {
+    struct csv_options options;
+    uint32_t field_count;
+    const struct type **types;
+    unsigned char unsafe_max;  // characters up to this one make a text quoted
+    struct strbuf scratch;
+};
+
+tide_status tide__csv_writer_open(const struct table *table, uint32_t field_count, const struct type *const *fields,
+                                  struct format_writer **out, tide_error *err) {
+    *out = NULL;
+    struct csv_options options;
+    TIDE_TRY(tide__csv_options(table, &options, err));
+    struct format_writer *writer = tide__calloc(1, sizeof(*writer));
+    writer->options = options;
+    writer->field_count = field_count;
+    writer->types = tide__calloc(field_count + 1, sizeof(*writer->types));
+    for (uint32_t i = 0; i < field_count; i++) writer->types[i] = fields[i];
+    unsigned char delimiter = (unsigned char)options.delimiter;
+    unsigned char quote = options.quote < 0 ? 0 : (unsigned char)options.quote;
+    writer->unsafe_max = delimiter > quote ? delimiter : quote;
+    if (writer->unsafe_max < '\n') writer->unsafe_max = '\n';
+    *out = writer;
+    return TIDE_OK;
+}
+
+void tide__csv_writer_close(struct format_writer *writer) {
+    if (writer == NULL) return;
+    tide__strbuf_deinit(&writer->scratch);
+    tide__free(writer->types);
+    tide__free(writer);
+}
+
+// UTF-16 units: a code point of four bytes takes two.
+static size_t utf16_length(struct str text) {
+    size_t units = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        units += (c & 0xC0) != 0x80;
+        units += c >= 0xF0;
+    }
+    return units;
+}
+
+static bool needs_quotes(const struct format_writer *writer, struct str text) {
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c <= writer->unsafe_max || c == '\\' || c == writer->options.escape) return true;
+    }
+    return text.len > QUOTE_CHECK_MAX && utf16_length(text) > QUOTE_CHECK_MAX;
+}
+
+static void write_text(const struct format_writer *writer, struct str text, struct strbuf *out) {
+    int quote = writer->options.quote, escape = writer->options.escape;
+    if (quote < 0 || !needs_quotes(writer, text)) {
+        tide__strbuf_append_str(out, text);
+        return;
+    }
+    tide__strbuf_append_char(out, (char)quote);
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c == quote || c == escape) tide__strbuf_append_char(out, (char)c);
+        tide__strbuf_append_char(out, (char)c);
+    }
+    tide__strbuf_append_char(out, (char)quote);
+}
+
+// BigDecimal.stripTrailingZeros().toString(). Zero of any scale is `0`.
+static void write_decimal(int128 value, int scale, struct strbuf *out) {
+    if (value == 0) {
+        tide__strbuf_append_char(out, '0');
+        return;
+    }
+    while (value % 10 == 0) {
+        value /= 10;
+        scale--;
+    }
+    if (value < 0) tide__strbuf_append_char(out, '-');
+    char digits[48];
+    size_t len = 0;
+    for (unsigned __int128 v = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value; v > 0; v /= 10) {
+        digits[sizeof(digits) - ++len] = (char)('0' + (int)(v % 10));
+    }
+    const char *first = digits + sizeof(digits) - len;
+    long exponent = (long)len - 1 - scale;  // of the first digit
+    if (scale == 0) {
+        tide__strbuf_append(out, first, len);
+    } else if (scale > 0 && exponent >= -6) {
+        if (exponent < 0) {
+            tide__strbuf_append_c(out, "0.");
+            for (long i = exponent + 1; i < 0; i++) tide__strbuf_append_char(out, '0');
+            tide__strbuf_append(out, first, len);
+        } else {
+            tide__strbuf_append(out, first, len - (size_t)scale);
+            tide__strbuf_append_char(out, '.');
+            tide__strbuf_append(out, first + len - scale, (size_t)scale);
+        }
+    } else {
+        tide__strbuf_append(out, first, 1);
+        if (len > 1) {
+            tide__strbuf_append_char(out, '.');
+            tide__strbuf_append(out, first + 1, len - 1);
+        }
+        tide__strbuf_printf(out, "E%+ld", exponent);
+    }
+}
+
+// `yyyy-MM-dd HH:mm:ss` and as many fraction digits as it takes.
+static void print_timestamp(struct timestamp time, struct strbuf *out) {
+    tide__timestamp_print(time, 9, out);
+    while (out->data[out->len - 1] == '0') out->len--;
+    if (out->data[out->len - 1] == '.') out->len--;
+    out->data[out->len] = '\0';
+}
+
+static struct timestamp time_at(const struct column *column, size_t row) {
+    if (column->physical == PHYSICAL_TIME) return column->time[row];
+    return (struct timestamp){column->i64[row], 0};
+}
+
+// `HH:mm:ss` and as many fraction digits as it takes; `out` is empty before.
+static void print_time(int64_t ms, struct strbuf *out) {
+    tide__time_print(ms, 3, out);
+    while (out->len > 9 && out->data[out->len - 1] == '0') out->len--;
+    if (out->len == 9) out->len = 8;
+    out->data[out->len] = '\0';
+}
+
+static void write_value(struct format_writer *writer, const struct column *column, const struct type *type, size_t row,
+                        struct strbuf *out) {
+    struct strbuf *text = &writer->scratch;
+    tide__strbuf_clear(text);
+    switch (type->kind) {
+    case TYPE_BOOLEAN: tide__strbuf_append_c(out, column->bools[row] ? "true" : "false"); return;
+    case TYPE_TINYINT:
+    case TYPE_SMALLINT:
+    case TYPE_INT:
+    case TYPE_BIGINT:
+    case TYPE_INTERVAL_MONTHS:
+    case TYPE_INTERVAL_MILLIS: tide__strbuf_printf(out, "%lld", (long long)column->i64[row]); return;
+    case TYPE_FLOAT: tide__float_print((float)column->f64[row], out); return;
+    case TYPE_DOUBLE: tide__double_print(column->f64[row], out); return;
+    case TYPE_DECIMAL:
+        write_decimal(column->physical == PHYSICAL_I128 ? column->i128[row] : column->i64[row], type->scale, out);
+        return;
+    case TYPE_CHAR:
+    case TYPE_VARCHAR: write_text(writer, column->str[row], out); return;
+    case TYPE_BINARY:
+    case TYPE_VARBINARY: tide__csv_base64_encode(column->str[row], text); break;
+    case TYPE_DATE: tide__date_print(column->i64[row], text); break;
+    case TYPE_TIME: print_time(column->i64[row], text); break;
+    case TYPE_TIMESTAMP: print_timestamp(time_at(column, row), text); break;
+    case TYPE_TIMESTAMP_LTZ:
+        print_timestamp(time_at(column, row), text);
+        tide__strbuf_append_char(text, 'Z');
+        break;
+    case TYPE_NULL:
+    case TYPE_ARRAY:
+    case TYPE_MULTISET:
+    case TYPE_MAP:
+    case TYPE_ROW: assert(!"refused by validate"); return;
+    }
+    write_text(writer, tide__strbuf_str(text), out);
+}
+
+tide_status tide__csv_write(struct format_writer *writer, const struct column *const *columns, size_t row,
+                            struct strbuf *out, tide_error *err) {
+    for (uint32_t i = 0; i < writer->field_count; i++) {
+        if (i > 0) tide__strbuf_append_char(out, writer->options.delimiter);
+        if (columns[i] == NULL || tide__column_is_null(columns[i], row)) {
+            tide__strbuf_append_str(out, writer->options.null_literal);
+        } else {
+            write_value(writer, columns[i], writer->types[i], row, out);
+        }
+    }
+    tide__strbuf_append_char(out, '\n');
+    return TIDE_OK;
+}
