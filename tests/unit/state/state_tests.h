@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 Suite *make_memtable_suite(void);
+Suite *make_combine_suite(void);
+Suite *make_store_suite(void);
 
 // splitmix64: the same numbers everywhere.
 static inline uint64_t next_random(uint64_t *seed) {

@@ -1,0 +1,115 @@
+// Which windows the files of a table hold, and in how many overlapping runs: a sorted array, for windows come and go at
+// its ends.
+#include "base/alloc.h"
+#include "state/backends/rocksdb/rocks.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    RUNS_WELCOME = 8,   // overlapping runs that are not worth merging
+    RUNS_MAX = 17,      // the levels end here
+    FOLD_EARLY = 64 << 20,
+};
+
+void tide__windows_prefix(bool windowed, struct str key, unsigned char out_prefix[WINDOW_PREFIX]) {
+    memset(out_prefix, 0, WINDOW_PREFIX);
+    if (windowed) memcpy(out_prefix, key.data, key.len < WINDOW_PREFIX ? key.len : WINDOW_PREFIX);
+}
+
+size_t tide__windows_lower_bound(const struct windows *windows, const unsigned char *prefix) {
+    size_t low = 0, high = windows->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (memcmp(windows->items[middle].prefix, prefix, WINDOW_PREFIX) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct window *tide__windows_find(const struct windows *windows, const unsigned char *prefix) {
+    size_t at = tide__windows_lower_bound(windows, prefix);
+    if (at == windows->count || memcmp(windows->items[at].prefix, prefix, WINDOW_PREFIX) != 0) return NULL;
+    return &windows->items[at];
+}
+
+struct window *tide__windows_add_run(struct windows *windows, const unsigned char *prefix, uint64_t bytes) {
+    size_t at = tide__windows_lower_bound(windows, prefix);
+    if (at == windows->count || memcmp(windows->items[at].prefix, prefix, WINDOW_PREFIX) != 0) {
+        windows->items = tide__grow(windows->items, &windows->cap, windows->count + 1, sizeof *windows->items);
+        memmove(&windows->items[at + 1], &windows->items[at], (windows->count - at) * sizeof *windows->items);
+        windows->count++;
+        windows->items[at] = (struct window){0};
+        memcpy(windows->items[at].prefix, prefix, WINDOW_PREFIX);
+    }
+    struct window *window = &windows->items[at];
+    assert(!window->dead);
+    *(window->runs == 0 ? &window->base : &window->delta) += bytes;
+    window->runs++;
+    windows->live_bytes += bytes;
+    return window;
+}
+
+void tide__windows_kill(struct windows *windows, struct window *window) {
+    assert(!window->dead);
+    window->dead = true;
+    windows->dead_count++;
+    windows->dead_bytes += window->base + window->delta;
+    windows->live_bytes -= window->base + window->delta;
+}
+
+void tide__windows_set_merged(struct windows *windows, struct window *window, uint64_t bytes) {
+    assert(!window->dead);
+    windows->live_bytes += bytes - window->base - window->delta;
+    window->base = bytes;
+    window->delta = 0;
+    window->runs = 1;
+}
+
+void tide__windows_erase(struct windows *windows, size_t first, size_t count) {
+    assert(first + count <= windows->count);
+    for (size_t i = first; i < first + count; i++) {
+        const struct window *window = &windows->items[i];
+        if (window->dead) {
+            windows->dead_count--;
+            windows->dead_bytes -= window->base + window->delta;
+        } else {
+            windows->live_bytes -= window->base + window->delta;
+        }
+    }
+    memmove(&windows->items[first], &windows->items[first + count],
+            (windows->count - first - count) * sizeof *windows->items);
+    windows->count -= count;
+}
+
+bool tide__windows_successor(const unsigned char *prefix, unsigned char out[WINDOW_PREFIX]) {
+    memcpy(out, prefix, WINDOW_PREFIX);
+    for (size_t i = WINDOW_PREFIX; i-- > 0;) {
+        if (++out[i] != 0) return true;
+    }
+    return false;
+}
+
+// Merging rewrites the whole window. It is due when reads get slow (many runs), and early in large windows when the later
+// runs come near the first, so that the files never take more than three times what the window would.
+bool tide__windows_wants_fold(const struct window *window) {
+    if (window->dead || window->runs < 2) return false;
+    if (window->runs >= RUNS_MAX) return true;
+    if (window->runs > RUNS_WELCOME && window->delta >= window->base / 4) return true;
+    return window->runs > 2 && window->base + window->delta > FOLD_EARLY && window->delta > window->base / 4 * 3;
+}
+
+unsigned char *tide__windows_copy_dead(const struct windows *windows, size_t *out_count) {
+    *out_count = windows->dead_count;
+    if (windows->dead_count == 0) return NULL;
+    unsigned char *copy = tide__alloc(windows->dead_count * WINDOW_PREFIX), *at = copy;
+    for (size_t i = 0; i < windows->count; i++) {
+        if (!windows->items[i].dead) continue;
+        memcpy(at, windows->items[i].prefix, WINDOW_PREFIX);
+        at += WINDOW_PREFIX;
+    }
+    return copy;
+}
