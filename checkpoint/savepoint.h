@@ -52,6 +52,7 @@ struct savepoint_info {
     const char *script_name;      // as the user named it
     struct str sql;               // values of password-like options left out
     uint32_t statement_index;     // which job-starting statement
+    uint64_t rows_before;         // source rows of the script's earlier jobs
     uint64_t checkpoint_id;       // 1, 2, ... in its state directory
     int64_t created_ms;           // wall clock
     const char *run_id;           // names the sinks' files
