@@ -1,0 +1,153 @@
+// Where a script goes on: its state directory's newest checkpoint, or the savepoint that --from names.
+#include "api/script.h"
+#include "checkpoint/compat/compat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_folder(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static tide_status open_newest(struct script_run *run, const char *dir, tide_error *err) {
+    const char *skipped = NULL;
+    TIDE_TRY(tide__state_dir_newest(dir, &run->arena, &run->resume.savepoint, &run->resume.path, &skipped, err));
+    if (skipped != NULL)
+        tide__api_message(run, TIDE_WARNING, "Look at it with: tidemark savepoint verify FILE", "fell back to an older checkpoint: %s",
+                          skipped);
+    return TIDE_OK;
+}
+
+static tide_status open_from(struct script_run *run, tide_error *err) {
+    const char *from = run->options->from;
+    if (run->options->state_dir != NULL && tide__state_dir_has_checkpoints(run->options->state_dir)) {
+        tide__fail(err, TIDE_ERR_OPTION, "--from %s, but the state directory %s holds checkpoints already", from,
+                   run->options->state_dir);
+        return tide__fail_hint(err, "Resume without --from, choose a new --state-dir, or give up its checkpoints with --restart.");
+    }
+    if (!is_folder(from)) {
+        run->resume.path = from;
+        return tide__savepoint_open(from, &run->resume.savepoint, err);
+    }
+    TIDE_TRY(open_newest(run, from, err));
+    if (run->resume.savepoint == NULL) return tide__fail(err, TIDE_ERR_SAVEPOINT, "%s holds no checkpoint", from);
+    return TIDE_OK;
+}
+
+static tide_status open_state_dir(struct script_run *run, tide_error *err) {
+    TIDE_TRY(tide__state_dir_open(run->options->state_dir, &run->state_dir, err));
+    if (run->options->restart) TIDE_TRY(tide__state_dir_clear(run->state_dir, err));
+    TIDE_TRY(tide__api_control_open(run->options->state_dir, &run->control, err));
+    if (run->options->from != NULL) return TIDE_OK;
+    TIDE_TRY(open_newest(run, run->options->state_dir, err));
+    run->resume.same_job = run->resume.savepoint != NULL;
+    return TIDE_OK;
+}
+
+tide_status tide__api_resume_open(struct script_run *run, tide_error *err) {
+    if (run->options->from != NULL && !run->options->restart) TIDE_TRY(open_from(run, err));
+    if (run->options->state_dir != NULL) TIDE_TRY(open_state_dir(run, err));
+    if (run->options->from != NULL && run->resume.savepoint == NULL) TIDE_TRY(open_from(run, err));
+    if (run->resume.savepoint == NULL) return TIDE_OK;
+    const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
+    tide__api_message(run, TIDE_NOTE, NULL, "goes on from %s, after row %llu", run->resume.path,
+                      (unsigned long long)info->snapshot.rows);
+    return TIDE_OK;
+}
+
+void tide__api_resume_close(struct script_run *run) {
+    tide__savepoint_close(run->resume.savepoint);
+    tide__api_control_close(run->control);
+    tide__state_dir_close(run->state_dir);
+}
+
+// --- the check -----------------------------------------------------------------------------------------------------------
+
+static struct source_pos clause_pos(const struct plan_clause *clause) {
+    struct source_pos pos = {0};
+    if (clause == NULL) return pos;
+    pos.line = clause->line;
+    pos.column = clause->column;
+    pos.length = clause->source != NULL ? (uint32_t)strlen(clause->source) : 1;
+    return pos;
+}
+
+tide_status tide__api_resume_check(const struct script_run *run, const struct plan *plan, tide_error *err) {
+    struct arena arena;
+    tide__arena_init(&arena);
+    struct plan_description description;
+    tide__plan_describe(plan, &arena, &description);
+    struct compat_report report;
+    tide__compat_compare(&tide__savepoint_info(run->resume.savepoint)->plan, &description, &arena, &report);
+    tide_status status = TIDE_OK;
+    for (size_t i = 0; i < report.change_count; i++) {
+        const struct compat_change *change = &report.changes[i];
+        if (change->verdict == COMPAT_COMPATIBLE) continue;
+        const char *text = tide__arena_printf(&arena, "%s (%s): %s; %s", change->operator_id, change->code, change->message,
+                                              change->state);
+        if (status != TIDE_OK) {
+            tide__api_message_at(run, TIDE_WARNING, clause_pos(change->new_clause), NULL, text);
+            continue;
+        }
+        status = tide__fail_at(err, TIDE_ERR_REFUSED, clause_pos(change->new_clause),
+                               "the script does not fit the savepoint %s: %s", run->resume.path, text);
+        tide__fail_hint(err, "Undo the change, or start without this state: a new --state-dir, or --restart.");
+    }
+    tide__arena_deinit(&arena);
+    return status;
+}
+
+// --- copying ---------------------------------------------------------------------------------------------------------------
+
+static tide_status copy_bytes(int in, int out, const char *from, const char *to, tide_error *err) {
+    char block[1 << 16];
+    for (;;) {
+        ssize_t got = read(in, block, sizeof block);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return tide__fail_errno(err, errno, "can't read %s", from);
+        if (got == 0) break;
+        for (ssize_t at = 0; at < got;) {
+            ssize_t put = write(out, block + at, (size_t)(got - at));
+            if (put < 0 && errno == EINTR) continue;
+            if (put < 0) return tide__fail_errno(err, errno, "can't write %s", to);
+            at += put;
+        }
+    }
+    if (fsync(out) != 0) return tide__fail_errno(err, errno, "can't write %s", to);
+    return TIDE_OK;
+}
+
+static void sync_folder_of(const char *path, struct arena *arena) {
+    char *folder = tide__arena_strndup(arena, path, strlen(path));
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL) *slash = '\0';
+    int fd = open(slash == NULL ? "." : slash == folder ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    fsync(fd);
+    close(fd);
+}
+
+tide_status tide__api_savepoint_copy(const char *from, const char *to, tide_error *err) {
+    struct arena arena;
+    tide__arena_init(&arena);
+    const char *beside = tide__arena_printf(&arena, "%s.tmp-%ld", to, (long)getpid());
+    tide_status status = TIDE_OK;
+    int out = -1, in = open(from, O_RDONLY | O_CLOEXEC);
+    if (in < 0) TIDE_TRY_OR(status, tide__fail_errno(err, errno, "can't read %s", from), done);
+    out = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (out < 0) TIDE_TRY_OR(status, tide__fail_errno(err, errno, "can't write %s", beside), done);
+    TIDE_TRY_OR(status, copy_bytes(in, out, from, to, err), done);
+    if (rename(beside, to) != 0) TIDE_TRY_OR(status, tide__fail_errno(err, errno, "can't write %s", to), done);
+    sync_folder_of(to, &arena);
+done:
+    if (in >= 0) close(in);
+    if (out >= 0) close(out);
+    if (out >= 0 && status != TIDE_OK) unlink(beside);
+    tide__arena_deinit(&arena);
+    return status;
+}

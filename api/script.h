@@ -1,0 +1,80 @@
+// What the files of api/ share: one run of a script, and one job of it.
+#ifndef TIDE_API_SCRIPT_H
+#define TIDE_API_SCRIPT_H
+
+#include "base/arena.h"
+#include "checkpoint/savepoint.h"
+#include "checkpoint/state_dir.h"
+#include "engine/plan.h"
+#include "state/state.h"
+#include "tidemark.h"
+
+#include <stdatomic.h>
+
+// Where the script goes on: the savepoint it starts from.
+struct resume {
+    struct savepoint *savepoint;  // NULL: from the beginning
+    const char *path;
+    bool same_job;                // resuming in its own state directory (else --from)
+};
+
+struct control;
+
+struct script_run {
+    const char *name, *dir;
+    struct str sql;
+    const tide_options *options;
+    const tide_handler *handler;
+    tide_summary *summary;
+    struct arena arena;           // lives as long as the run
+    struct state_dir *state_dir;  // NULL: none was asked for
+    struct control *control;      // the socket of a job with a state directory; NULL: none
+    struct resume resume;
+    uint32_t job_index;           // of the next job-starting statement
+    uint64_t rows_before;         // source rows of the script's earlier jobs
+    double started;               // monotonic seconds
+    bool stopped;                 // by --after: the rest of the script is not run
+    bool ended_before;            // the last job run had ended in an earlier process
+};
+
+// Monotonic seconds.
+double tide__api_seconds(void);
+void tide__api_message(const struct script_run *run, enum tide_severity severity, const char *hint, const char *format, ...)
+    TIDE_PRINTF(4, 5);
+void tide__api_message_at(const struct script_run *run, enum tide_severity severity, struct source_pos pos, const char *hint,
+                          const char *message);
+
+// Finds out where to go on from (state directory, --from) and takes the lock.
+tide_status tide__api_resume_open(struct script_run *run, tide_error *err) TIDE_CHECKED;
+void tide__api_resume_close(struct script_run *run);
+// Refuses a plan that can't go on from run->resume.
+tide_status tide__api_resume_check(const struct script_run *run, const struct plan *plan, tide_error *err) TIDE_CHECKED;
+
+// Copies a savepoint file: written beside, fsynced, renamed; mode 0600.
+tide_status tide__api_savepoint_copy(const char *from, const char *to, tide_error *err) TIDE_CHECKED;
+
+// Runs one job from its beginning, or from run->resume if that is of this statement.
+tide_status tide__api_job_run(struct script_run *run, const struct plan *plan, tide_error *err) TIDE_CHECKED;
+
+// Flink's text of the columns of a sink, in the arena.
+tide_column *tide__api_columns(const struct plan_field *fields, uint32_t count, struct arena *arena);
+tide_column tide__api_column(const char *name, const struct type *type, struct arena *arena);
+
+// The plan as text, in the arena.
+struct str tide__api_explain_text(const struct plan *plan, struct arena *arena);
+
+// --- the control socket ----------------------------------------------------------------------------------------------
+
+enum control_request { CONTROL_NONE, CONTROL_SAVEPOINT, CONTROL_STOP };
+tide_status tide__api_control_open(const char *state_dir, struct control **out, tide_error *err) TIDE_CHECKED;
+void tide__api_control_close(struct control *control);
+// A request that has come in, if any. out_path (CONTROL_SAVEPOINT) is valid until the reply.
+enum control_request tide__api_control_poll(struct control *control, const char **out_path);
+// Cheap: is there anything to poll for? Asks the system at most every 20 ms.
+bool tide__api_control_pending(struct control *control);
+// Answers the request and ends its connection. message: "" or the error.
+void tide__api_control_reply(struct control *control, bool ok, const char *message);
+// The other side: sends a request to the job running in state_dir. *out_running false: nobody listens there.
+tide_status tide__api_control_ask(const char *state_dir, const char *request, bool *out_running, tide_error *err) TIDE_CHECKED;
+
+#endif

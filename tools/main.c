@@ -1,0 +1,48 @@
+// tidemark: finds the subcommand.
+#include "tools/tools.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} subcommands[] = {
+    {"run", tool_run, "run the statements of a Flink SQL script"},
+    {"explain", tool_explain, "show a script's plan"},
+    {"inspect", tool_inspect, "look into a savepoint or a state directory"},
+    {"savepoint", tool_savepoint, "take, verify or list savepoints"},
+    {"stop", tool_stop, "stop a running job with a checkpoint"},
+};
+#define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])
+
+static void print_help(FILE *file) {
+    fputs("usage: tidemark SUBCOMMAND [OPTION...]\n\n"
+          "Runs Flink SQL window queries as one native process, with checkpoints and savepoints.\n\n",
+          file);
+    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
+        fprintf(file, "  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
+    fputs("\n`tidemark SUBCOMMAND --help` tells its options; `tidemark --version` the version.\n"
+          "stdout carries data, stderr messages. Exit: 0 done, 1 failed, 2 wrong script or options, 3 a savepoint\n"
+          "can't be read, 4 refused, 5 stopped after a checkpoint, 6 stopped without one.\n",
+          file);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("tidemark " TIDE_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
+        if (strcmp(argv[1], subcommands[i].name) == 0) return subcommands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "tidemark: unknown subcommand \"%s\"; `tidemark --help` lists them\n", argv[1]);
+    return 2;
+}
