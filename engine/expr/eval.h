@@ -31,8 +31,11 @@ struct selection {
     size_t n;
 };
 struct function_kernel {
-    // A row is NULL as soon as one argument is: the caller does that; the kernel sees only `out->nulls` to add to.
+    // A row is NULL as soon as one argument is: the caller does that and gives the kernel the other rows only, or, if it is
+    // `total`, all rows. A kernel may set more rows to NULL: `out` always has a nulls array.
     bool null_if_any;
+    // No input makes it fail, and it is cheap: it may be run for rows whose value is not wanted.
+    bool total;
     tide_status (*run)(struct eval_context *ctx, const struct expr *call, const struct column *args, struct selection rows,
                        struct column *out, tide_error *err);
     tide_status (*run_lazy)(struct eval_context *ctx, const struct expr *call, const struct batch *batch,
@@ -41,7 +44,11 @@ struct function_kernel {
 tide_status tide__eval_selected(struct eval_context *ctx, const struct expr *expr, const struct batch *batch,
                                 struct selection rows, struct column *out, tide_error *err) TIDE_CHECKED;
 
-// Flink's display of one value, as its SQL client prints it (NULL is the caller's business at top level).
+// Flink's display of one value, as its SQL client prints it (NULL is the caller's business at top level). Instants are
+// shown in `zone` (NULL: UTC).
+void tide__value_display_in_zone(const struct column *column, size_t row, const struct zone *zone, struct strbuf *out);
 void tide__value_display(const struct column *column, size_t row, struct strbuf *out);
+// What CAST(value AS STRING) gives: as above, but the bytes of BINARY themselves.
+void tide__value_text(const struct column *column, size_t row, const struct zone *zone, struct strbuf *out);
 
 #endif
