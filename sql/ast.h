@@ -52,18 +52,19 @@ struct ast_exprs {
 
 enum ast_expr_kind {
     // Leaves
-    EXPR_LITERAL,  // literal, text; for INTERVAL also interval
-    EXPR_COLUMN,   // path: a, t.a, t.row_column.field (the binder tells them apart)
-    EXPR_STAR,     // path: qualifier of `t.*`, count 0 for `*`; in a select list or as COUNT's only argument
-    EXPR_SYMBOL,   // text, upper case: a keyword as an argument: time unit (DAY), TRIM's BOTH, LEADING, TRAILING
-    EXPR_DEFAULT,  // DEFAULT as an argument or a value
+    EXPR_LITERAL,   // literal, text; for INTERVAL also interval
+    EXPR_COLUMN,    // path: a, t.a, t.row_column.field (the binder tells them apart)
+    EXPR_STAR,      // path: qualifier of `t.*`, count 0 for `*`; in a select list or as COUNT's only argument
+    EXPR_SYMBOL,    // text, upper case: a keyword as an argument: time unit (DAY), TRIM's BOTH, LEADING, TRAILING
+    EXPR_DEFAULT,   // DEFAULT as an argument or a value
     EXPR_INTERVAL,  // interval; args[0]: INTERVAL 5 MINUTE, INTERVAL (a + 1) DAY, INTERVAL a DAY
     // Operators
-    EXPR_UNARY,    // op: NEGATE, PLUS, NOT; args[0]
-    EXPR_BINARY,   // op: arithmetic, comparison, CONCAT, OVERLAPS; args[0], args[1]
-    EXPR_AND,      // args: two or more
-    EXPR_OR,       // args: two or more
-    EXPR_IS,       // is, negated; args[0]
+    EXPR_UNARY,        // op: NEGATE, PLUS, NOT; args[0]
+    EXPR_BINARY,       // op: arithmetic, comparison, CONCAT, OVERLAPS; args[0], args[1]
+                       // (a - b) DAY: a SUBTRACT with interval.from set
+    EXPR_AND,          // args: two or more
+    EXPR_OR,           // args: two or more
+    EXPR_IS,           // is, negated; args[0]
     EXPR_IS_DISTINCT,  // negated (IS NOT DISTINCT FROM); args[0], args[1]
     EXPR_BETWEEN,      // negated, symmetric; args: value, low, high
     EXPR_LIKE,         // negated, op LIKE or SIMILAR; args: value, pattern[, escape]
@@ -133,18 +134,18 @@ enum ast_is {
 };
 
 enum ast_literal {
-    LITERAL_NULL,     // also UNKNOWN: text says which
+    LITERAL_NULL,  // also UNKNOWN: text says which
     LITERAL_TRUE,
     LITERAL_FALSE,
-    LITERAL_INTEGER,   // text: digits, any number of them; a sign is an EXPR_UNARY around it
-    LITERAL_DECIMAL,   // text: digits with a point, as written (1.5, .5, 1.)
-    LITERAL_DOUBLE,    // text: with an exponent, as written
-    LITERAL_STRING,    // text: the value, escapes undone
-    LITERAL_BINARY,    // text: the bytes of X'..'
-    LITERAL_DATE,      // text: inside the quotes, not checked
-    LITERAL_TIME,      // text: the same
-    LITERAL_TIMESTAMP, // text: the same
-    LITERAL_INTERVAL,  // text: the same; interval says the rest
+    LITERAL_INTEGER,    // text: digits, any number of them; a sign is an EXPR_UNARY around it
+    LITERAL_DECIMAL,    // text: digits with a point, as written (1.5, .5, 1.)
+    LITERAL_DOUBLE,     // text: with an exponent, as written
+    LITERAL_STRING,     // text: the value, escapes undone
+    LITERAL_BINARY,     // text: the bytes of X'..'
+    LITERAL_DATE,       // text: inside the quotes, not checked
+    LITERAL_TIME,       // text: the same
+    LITERAL_TIMESTAMP,  // text: the same
+    LITERAL_INTERVAL,   // text: the same; interval says the rest
 };
 
 enum ast_unit {
@@ -181,7 +182,13 @@ struct ast_order {
     uint32_t count;
 };
 
-enum ast_bound { BOUND_UNBOUNDED_PRECEDING, BOUND_PRECEDING, BOUND_CURRENT_ROW, BOUND_FOLLOWING, BOUND_UNBOUNDED_FOLLOWING };
+enum ast_bound {
+    BOUND_UNBOUNDED_PRECEDING,
+    BOUND_PRECEDING,
+    BOUND_CURRENT_ROW,
+    BOUND_FOLLOWING,
+    BOUND_UNBOUNDED_FOLLOWING
+};
 
 // OVER (...), OVER name, or an entry of the WINDOW clause.
 struct ast_window {
@@ -276,7 +283,7 @@ struct ast_table_ref {
     struct ast_query *query;
     struct ast_expr *call;
     bool lateral, with_ordinality;
-    struct ast_name alias;    // text.len == 0 if none
+    struct ast_name alias;     // text.len == 0 if none
     struct ast_names columns;  // AS t (a, b)
     // TABLE_JOIN
     struct ast_table_ref *left, *right;
@@ -297,8 +304,8 @@ struct ast_select_item {
 
 // GROUP BY a, (b, c), (), GROUPING SETS ((a), ROLLUP (b), ()), ROLLUP (a, (b, c)), CUBE (..)
 enum ast_group_kind {
-    GROUP_EXPR,  // exprs: one, or several in parentheses, or none: ()
-    GROUP_SETS,  // children
+    GROUP_EXPR,    // exprs: one, or several in parentheses, or none: ()
+    GROUP_SETS,    // children
     GROUP_ROLLUP,  // children: GROUP_EXPR each
     GROUP_CUBE,    // children: GROUP_EXPR each
 };
@@ -384,10 +391,10 @@ struct column_def {
     struct ast_name name;
     const struct type *type;  // NOT NULL is in it; NULL for COLUMN_COMPUTED
     struct source_pos type_pos;
-    struct ast_expr *expr;     // COLUMN_COMPUTED
-    struct str metadata_key;   // METADATA FROM 'key'; data NULL if not written
+    struct ast_expr *expr;    // COLUMN_COMPUTED
+    struct str metadata_key;  // METADATA FROM 'key'; data NULL if not written
     bool is_virtual;
-    struct str comment;        // data NULL if not written
+    struct str comment;  // data NULL if not written
 };
 
 struct watermark_def {
@@ -443,7 +450,7 @@ struct statement {
     struct ast_partition {
         struct ast_name name;
         struct ast_expr *value;
-    } *partition;
+    } * partition;
     uint32_t partition_count;
     // CREATE TABLE
     struct column_def *column_defs;

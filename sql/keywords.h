@@ -149,7 +149,7 @@ enum keyword {
 #define X(word, class) K_##word,
     TIDE_KEYWORDS(X)
 #undef X
-    KEYWORD_COUNT,
+        KEYWORD_COUNT,
 };
 
 // KEYWORD_NONE if it is no keyword. ASCII case is ignored.

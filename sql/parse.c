@@ -24,25 +24,21 @@
 #include <assert.h>
 #include <string.h>
 
-struct parser *tide__parser_new(const char *text, size_t len)
-{
+struct parser *tide__parser_new(const char *text, size_t len) {
     assert(text || len == 0);
     struct parser *p = tide__calloc(1, sizeof *p);
     tide__scanner_init(&p->resume, text ? text : "", len);
     return p;
 }
 
-void tide__parser_free(struct parser *p)
-{
+void tide__parser_free(struct parser *p) {
     tide__free(p);
 }
 
 // The script must be UTF-8 without NUL bytes; then the scanner need not care.
-static tide_status check_text(struct parser *p, tide_error *err)
-{
+static tide_status check_text(struct parser *p, tide_error *err) {
     struct str text = {p->resume.text, p->resume.len};
-    if (text.len > UINT32_MAX / 4)
-        return tide__fail(err, TIDE_ERR_PARSE, "the script is longer than 1 GiB");
+    if (text.len > UINT32_MAX / 4) return tide__fail(err, TIDE_ERR_PARSE, "the script is longer than 1 GiB");
     bool valid = tide__utf8_valid(text);
     if (valid && !memchr(text.data, '\0', text.len)) return TIDE_OK;
     struct source_pos pos = {1, 1, 0, 1};
@@ -69,8 +65,7 @@ static tide_status check_text(struct parser *p, tide_error *err)
 }
 
 // Empty statements (;;) are skipped. The comment of a statement is one between it and the semicolon before.
-static void begin_statement(struct parser *p, struct arena *arena, tide_error *err)
-{
+static void begin_statement(struct parser *p, struct arena *arena, tide_error *err) {
     p->arena = arena;
     p->err = err;
     p->scanner = p->resume;
@@ -87,8 +82,7 @@ static void begin_statement(struct parser *p, struct arena *arena, tide_error *e
     p->statement_start = p->token.pos.offset;
 }
 
-static bool check_length(struct parser *p)
-{
+static bool check_length(struct parser *p) {
     const struct scanner *s = &p->scanner;
     if (s->len - p->statement_start <= STATEMENT_BYTES_MAX) return true;
     // Only the end of the statement tells its length.
@@ -107,9 +101,7 @@ static bool check_length(struct parser *p)
                              "this statement is longer than %u bytes", STATEMENT_BYTES_MAX);
 }
 
-tide_status tide__parse_next(struct parser *p, struct arena *arena, struct statement **out,
-                             tide_error *err)
-{
+tide_status tide__parse_next(struct parser *p, struct arena *arena, struct statement **out, tide_error *err) {
     tide_error unseen;
     if (!err) {
         tide__error_clear(&unseen);
@@ -143,8 +135,7 @@ tide_status tide__parse_next(struct parser *p, struct arena *arena, struct state
 }
 
 tide_status tide__parse_expr(const char *text, size_t len, struct arena *arena, struct ast_expr **out,
-                             tide_error *err)
-{
+                             tide_error *err) {
     tide_error unseen;
     if (!err) {
         tide__error_clear(&unseen);

@@ -13,12 +13,12 @@ void tide__parser_free(struct parser *parser);
 // The next statement, or NULL in *out at the end of the script. After an error the parser must not be used again.
 // Errors are TIDE_ERR_PARSE with a place; an unknown type name and what Flink's validator refuses
 // while it builds the tree are TIDE_ERR_VALIDATE; syntax that is valid but not supported is TIDE_ERR_PLAN.
-TIDE_CHECKED tide_status tide__parse_next(struct parser *parser, struct arena *arena,
-                                          struct statement **out, tide_error *err);
+TIDE_CHECKED tide_status tide__parse_next(struct parser *parser, struct arena *arena, struct statement **out,
+                                          tide_error *err);
 
 // One expression or one query alone (tests; the binder for the text of saved views).
-TIDE_CHECKED tide_status tide__parse_expr(const char *text, size_t len, struct arena *arena,
-                                          struct ast_expr **out, tide_error *err);
+TIDE_CHECKED tide_status tide__parse_expr(const char *text, size_t len, struct arena *arena, struct ast_expr **out,
+                                          tide_error *err);
 
 // The words of Flink's grammar that must be in backticks as names, upper case, sorted.
 bool tide__parse_is_reserved(struct str word);

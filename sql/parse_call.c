@@ -8,8 +8,7 @@
 
 // --- ORDER BY and OVER ---
 
-bool tide__parse_order_by(struct parser *p, struct ast_order *out)
-{
+bool tide__parse_order_by(struct parser *p, struct ast_order *out) {
     do {
         struct ast_order_item *item = PUSH(p, out->items, out->count);
         struct source_pos start = p->token.pos;
@@ -17,43 +16,46 @@ bool tide__parse_order_by(struct parser *p, struct ast_order *out)
         item->descending = tide__parser_accept_word(p, K_DESC);
         if (!item->descending) tide__parser_accept_word(p, K_ASC);
         if (tide__parser_accept_word(p, K_NULLS)) {
-            if (tide__parser_accept_word(p, K_FIRST)) item->nulls = NULLS_FIRST;
-            else if (tide__parser_accept_word(p, K_LAST)) item->nulls = NULLS_LAST;
-            else return tide__parser_unexpected(p);
+            if (tide__parser_accept_word(p, K_FIRST))
+                item->nulls = NULLS_FIRST;
+            else if (tide__parser_accept_word(p, K_LAST))
+                item->nulls = NULLS_LAST;
+            else
+                return tide__parser_unexpected(p);
         }
         item->pos = tide__parser_span(p, start);
     } while (tide__parser_accept(p, TOKEN_COMMA));
     return true;
 }
 
-static bool parse_bound(struct parser *p, enum ast_bound *bound, struct ast_expr **value)
-{
+static bool parse_bound(struct parser *p, enum ast_bound *bound, struct ast_expr **value) {
     if (tide__parser_accept_word(p, K_CURRENT)) {
         *bound = BOUND_CURRENT_ROW;
         return tide__parser_expect_word(p, K_ROW);
     }
     bool unbounded = at_word(p, K_UNBOUNDED);
-    if (unbounded) tide__parser_accept_word(p, K_UNBOUNDED);
-    else if (!(*value = tide__parse_expression(p))) return false;
+    if (unbounded)
+        tide__parser_accept_word(p, K_UNBOUNDED);
+    else if (!(*value = tide__parse_expression(p)))
+        return false;
     if (tide__parser_accept_word(p, K_PRECEDING))
         *bound = unbounded ? BOUND_UNBOUNDED_PRECEDING : BOUND_PRECEDING;
     else if (tide__parser_accept_word(p, K_FOLLOWING))
         *bound = unbounded ? BOUND_UNBOUNDED_FOLLOWING : BOUND_FOLLOWING;
-    else return tide__parser_unexpected(p);
+    else
+        return tide__parser_unexpected(p);
     return true;
 }
 
 // ROWS|RANGE [BETWEEN low AND high | low]
-static bool parse_frame(struct parser *p, struct ast_window *window)
-{
+static bool parse_frame(struct parser *p, struct ast_window *window) {
     struct source_pos start = p->token.pos;
     window->has_frame = true;
     window->rows = at_word(p, K_ROWS);
     tide__parser_advance(p);
     window->upper = BOUND_CURRENT_ROW;
     if (tide__parser_accept_word(p, K_BETWEEN)) {
-        if (!parse_bound(p, &window->lower, &window->lower_value) ||
-            !tide__parser_expect_word(p, K_AND) ||
+        if (!parse_bound(p, &window->lower, &window->lower_value) || !tide__parser_expect_word(p, K_AND) ||
             !parse_bound(p, &window->upper, &window->upper_value))
             return false;
     } else if (!parse_bound(p, &window->lower, &window->lower_value)) {
@@ -63,8 +65,7 @@ static bool parse_frame(struct parser *p, struct ast_window *window)
     return true;
 }
 
-struct ast_window *tide__parse_window(struct parser *p)
-{
+struct ast_window *tide__parse_window(struct parser *p) {
     struct ast_window *window = ARENA_NEW(p->arena, struct ast_window);
     struct source_pos start = p->token.pos;
     if (!tide__parser_expect(p, TOKEN_LPAREN)) return NULL;
@@ -95,8 +96,7 @@ struct ast_window *tide__parse_window(struct parser *p)
 // --- Arguments ---
 
 // TABLE t, TABLE (query), (query) or a query: *expr has kind EXPR_TABLE_ARG.
-static bool parse_table_source(struct parser *p, struct ast_expr *expr)
-{
+static bool parse_table_source(struct parser *p, struct ast_expr *expr) {
     struct source_pos start = p->token.pos;
     expr->has_table_word = at_word(p, K_TABLE);
     if (!expr->has_table_word) return (expr->query = tide__parse_query(p)) != NULL;
@@ -112,14 +112,12 @@ static bool parse_table_source(struct parser *p, struct ast_expr *expr)
 }
 
 // Behind a table: PARTITION BY k, PARTITION BY (k, l), ORDER BY ..; a comma always begins the next argument.
-static struct ast_expr *parse_table_tail(struct parser *p, struct ast_expr *expr)
-{
+static struct ast_expr *parse_table_tail(struct parser *p, struct ast_expr *expr) {
     if (tide__parser_accept_word(p, K_PARTITION)) {
         if (!tide__parser_expect_word(p, K_BY)) return NULL;
         if (tide__parser_accept(p, TOKEN_LPAREN)) {
             if (!tide__parser_accept(p, TOKEN_RPAREN) &&
-                (!tide__parse_expressions(p, &expr->partition_by) ||
-                 !tide__parser_expect(p, TOKEN_RPAREN)))
+                (!tide__parse_expressions(p, &expr->partition_by) || !tide__parser_expect(p, TOKEN_RPAREN)))
                 return NULL;
         } else {
             struct ast_expr *key = tide__parse_expression(p);
@@ -145,15 +143,13 @@ static struct ast_expr *parse_table_tail(struct parser *p, struct ast_expr *expr
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_argument(struct parser *p, bool in_from)
-{
+static struct ast_expr *parse_argument(struct parser *p, bool in_from) {
     if (at_word(p, K_TABLE) || tide__parse_at_query(p)) {
         struct ast_expr *expr = tide__parse_new(p, EXPR_TABLE_ARG, p->token.pos);
         return parse_table_source(p, expr) ? parse_table_tail(p, expr) : NULL;
     }
     struct ast_expr *expr = tide__parse_expression(p);
-    if (expr && expr->kind == EXPR_SUBQUERY &&
-        (in_from || at_word(p, K_PARTITION) || at_word(p, K_ORDER))) {
+    if (expr && expr->kind == EXPR_SUBQUERY && (in_from || at_word(p, K_PARTITION) || at_word(p, K_ORDER))) {
         expr->kind = EXPR_TABLE_ARG;
         return parse_table_tail(p, expr);
     }
@@ -161,8 +157,7 @@ static struct ast_expr *parse_argument(struct parser *p, bool in_from)
 }
 
 // name => value
-static struct ast_expr *parse_named(struct parser *p, bool in_from)
-{
+static struct ast_expr *parse_named(struct parser *p, bool in_from) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_NAMED_ARG, p->token.pos);
     if (!tide__parser_name(p, &expr->name, "an argument name")) return NULL;
     if (!tide__parser_expect(p, TOKEN_ARROW)) return NULL;
@@ -172,8 +167,7 @@ static struct ast_expr *parse_named(struct parser *p, bool in_from)
     return tide__parse_close(p, expr);
 }
 
-static bool parse_arguments(struct parser *p, struct ast_expr *call, bool in_from)
-{
+static bool parse_arguments(struct parser *p, struct ast_expr *call, bool in_from) {
     if (tide__parser_accept(p, TOKEN_RPAREN)) return true;
     if (at_token(p, TOKEN_STAR)) {
         struct ast_expr *star = tide__parse_new(p, EXPR_STAR, p->token.pos);
@@ -199,15 +193,13 @@ static bool parse_arguments(struct parser *p, struct ast_expr *call, bool in_fro
 
 // --- Special spellings ---
 
-static bool push_expression(struct parser *p, struct ast_expr *call)
-{
+static bool push_expression(struct parser *p, struct ast_expr *call) {
     struct ast_expr *arg = tide__parse_expression(p);
     if (arg) tide__parse_push(p, &call->args, arg);
     return arg != NULL;
 }
 
-static bool push_symbol(struct parser *p, struct ast_expr *call, struct source_pos pos, const char *text)
-{
+static bool push_symbol(struct parser *p, struct ast_expr *call, struct source_pos pos, const char *text) {
     struct ast_expr *symbol = tide__parse_new(p, EXPR_SYMBOL, pos);
     symbol->text = tide__str(text);
     symbol->depth = 1;
@@ -216,12 +208,11 @@ static bool push_symbol(struct parser *p, struct ast_expr *call, struct source_p
 }
 
 // A time unit as an argument; the old SQL_TSI_DAY is DAY.
-static bool push_unit(struct parser *p, struct ast_expr *call)
-{
+static bool push_unit(struct parser *p, struct ast_expr *call) {
     static const char *const units[] = {
-        "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND",
-        "MICROSECOND", "NANOSECOND", "DOW", "DOY", "ISODOW", "ISOYEAR", "EPOCH", "DECADE",
-        "CENTURY", "MILLENNIUM", "FRAC_SECOND",
+        "YEAR",    "QUARTER",     "MONTH",       "WEEK",       "DAY",        "HOUR",        "MINUTE",
+        "SECOND",  "MILLISECOND", "MICROSECOND", "NANOSECOND", "DOW",        "DOY",         "ISODOW",
+        "ISOYEAR", "EPOCH",       "DECADE",      "CENTURY",    "MILLENNIUM", "FRAC_SECOND",
     };
     struct str word = p->token.text;
     if (word.len > 8 && tide__str_ieq_c((struct str){word.data, 8}, "SQL_TSI_"))
@@ -237,14 +228,12 @@ static bool push_unit(struct parser *p, struct ast_expr *call)
 }
 
 // EXTRACT(unit FROM x)
-static bool parse_extract(struct parser *p, struct ast_expr *call)
-{
+static bool parse_extract(struct parser *p, struct ast_expr *call) {
     return push_unit(p, call) && tide__parser_expect_word(p, K_FROM) && push_expression(p, call);
 }
 
 // FLOOR(x), FLOOR(x TO unit)
-static bool parse_floor(struct parser *p, struct ast_expr *call)
-{
+static bool parse_floor(struct parser *p, struct ast_expr *call) {
     if (!push_expression(p, call)) return false;
     if (tide__parser_accept_word(p, K_TO)) return push_unit(p, call);
     while (tide__parser_accept(p, TOKEN_COMMA))
@@ -253,14 +242,16 @@ static bool parse_floor(struct parser *p, struct ast_expr *call)
 }
 
 // TRIM(s), TRIM(c FROM s), TRIM(LEADING [c] FROM s)
-static bool parse_trim(struct parser *p, struct ast_expr *call)
-{
+static bool parse_trim(struct parser *p, struct ast_expr *call) {
     struct source_pos pos = p->token.pos;
     const char *side = "BOTH";
     bool has_side = true;
-    if (tide__parser_accept_word(p, K_LEADING)) side = "LEADING";
-    else if (tide__parser_accept_word(p, K_TRAILING)) side = "TRAILING";
-    else has_side = tide__parser_accept_word(p, K_BOTH);
+    if (tide__parser_accept_word(p, K_LEADING))
+        side = "LEADING";
+    else if (tide__parser_accept_word(p, K_TRAILING))
+        side = "TRAILING";
+    else
+        has_side = tide__parser_accept_word(p, K_BOTH);
     if (!has_side) pos.length = 0;
     push_symbol(p, call, pos, side);
     struct ast_expr *first = NULL;
@@ -282,9 +273,7 @@ static bool parse_trim(struct parser *p, struct ast_expr *call)
 }
 
 // f(a WORD b [WORD2 c [WORD3 d]]) or f(a, b, c, ...)
-static bool parse_worded(struct parser *p, struct ast_expr *call, const enum keyword *words,
-                         uint32_t count)
-{
+static bool parse_worded(struct parser *p, struct ast_expr *call, const enum keyword *words, uint32_t count) {
     if (!push_expression(p, call)) return false;
     if (count > 0 && tide__parser_accept_word(p, words[0])) {
         if (!push_expression(p, call)) return false;
@@ -298,8 +287,7 @@ static bool parse_worded(struct parser *p, struct ast_expr *call, const enum key
 }
 
 // POSITION(a IN b [FROM c]): IN is also an operator, so `a` holds only operators that bind more strongly.
-static bool parse_position(struct parser *p, struct ast_expr *call)
-{
+static bool parse_position(struct parser *p, struct ast_expr *call) {
     struct ast_expr *needle = tide__parse_term(p);
     if (!needle) return false;
     tide__parse_push(p, &call->args, needle);
@@ -307,19 +295,16 @@ static bool parse_position(struct parser *p, struct ast_expr *call)
     return !tide__parser_accept_word(p, K_FROM) || push_expression(p, call);
 }
 
-static bool parse_timestamp_arithmetic(struct parser *p, struct ast_expr *call)
-{
+static bool parse_timestamp_arithmetic(struct parser *p, struct ast_expr *call) {
     return push_unit(p, call) && tide__parser_expect(p, TOKEN_COMMA) && push_expression(p, call) &&
            tide__parser_expect(p, TOKEN_COMMA) && push_expression(p, call);
 }
 
-bool tide__parse_special_args(struct parser *p, struct ast_expr *call, bool *known)
-{
+bool tide__parse_special_args(struct parser *p, struct ast_expr *call, bool *known) {
     static const enum keyword from_for[] = {K_FROM, K_FOR};
     static const enum keyword placing[] = {K_PLACING, K_FROM, K_FOR};
     const struct ast_name *name = &call->path.parts[0];
-    enum keyword keyword = call->path.count == 1 && !name->quoted ? tide__keyword_find(name->text)
-                                                                  : KEYWORD_NONE;
+    enum keyword keyword = call->path.count == 1 && !name->quoted ? tide__keyword_find(name->text) : KEYWORD_NONE;
     bool ok;
     *known = true;
     switch ((int)keyword) {
@@ -347,22 +332,19 @@ bool tide__parse_special_args(struct parser *p, struct ast_expr *call, bool *kno
 
 // --- Behind the arguments ---
 
-static bool parse_within_group(struct parser *p, struct ast_expr *call)
-{
+static bool parse_within_group(struct parser *p, struct ast_expr *call) {
     return tide__parser_expect_word(p, K_GROUP) && tide__parser_expect(p, TOKEN_LPAREN) &&
            tide__parser_expect_word(p, K_ORDER) && tide__parser_expect_word(p, K_BY) &&
            tide__parse_order_by(p, &call->order_by) && tide__parser_expect(p, TOKEN_RPAREN);
 }
 
-static bool parse_filter(struct parser *p, struct ast_expr *call)
-{
+static bool parse_filter(struct parser *p, struct ast_expr *call) {
     if (!tide__parser_expect(p, TOKEN_LPAREN) || !tide__parser_expect_word(p, K_WHERE)) return false;
     call->filter = tide__parse_expression(p);
     return call->filter && tide__parser_expect(p, TOKEN_RPAREN);
 }
 
-static bool parse_over(struct parser *p, struct ast_expr *call)
-{
+static bool parse_over(struct parser *p, struct ast_expr *call) {
     if (at_token(p, TOKEN_LPAREN)) return (call->over = tide__parse_window(p)) != NULL;
     call->over = ARENA_NEW(p->arena, struct ast_window);
     call->over->pos = p->token.pos;
@@ -370,8 +352,7 @@ static bool parse_over(struct parser *p, struct ast_expr *call)
     return tide__parser_name(p, &call->over->base, "a window name");
 }
 
-static struct ast_expr *parse_tail(struct parser *p, struct ast_expr *call)
-{
+static struct ast_expr *parse_tail(struct parser *p, struct ast_expr *call) {
     if (at_word(p, K_RESPECT) && peek_word(p, 1, K_NULLS)) {
         tide__parser_advance(p);
         tide__parser_advance(p);
@@ -396,8 +377,7 @@ static struct ast_expr *parse_tail(struct parser *p, struct ast_expr *call)
     return tide__parse_close(p, call);
 }
 
-static struct ast_expr *parse_any_call(struct parser *p, const struct ast_path *path, bool in_from)
-{
+static struct ast_expr *parse_any_call(struct parser *p, const struct ast_path *path, bool in_from) {
     struct ast_expr *call = tide__parse_new(p, EXPR_CALL, path->pos);
     call->path = *path;
     call->op_pos = path->pos;
@@ -408,12 +388,10 @@ static struct ast_expr *parse_any_call(struct parser *p, const struct ast_path *
     return in_from ? tide__parse_close(p, call) : parse_tail(p, call);
 }
 
-struct ast_expr *tide__parse_call(struct parser *p, const struct ast_path *path)
-{
+struct ast_expr *tide__parse_call(struct parser *p, const struct ast_path *path) {
     return parse_any_call(p, path, false);
 }
 
-struct ast_expr *tide__parse_table_call(struct parser *p, const struct ast_path *path)
-{
+struct ast_expr *tide__parse_table_call(struct parser *p, const struct ast_path *path) {
     return parse_any_call(p, path, true);
 }

@@ -6,8 +6,7 @@
 // --- Columns and constraints ---
 
 // ENFORCED or NOT ENFORCED behind a key; nothing means enforced.
-static bool parse_enforced(struct parser *p, struct statement *s)
-{
+static bool parse_enforced(struct parser *p, struct statement *s) {
     s->primary_key_enforced = true;
     if (at_word(p, K_NOT)) {
         tide__parser_advance(p);
@@ -19,20 +18,17 @@ static bool parse_enforced(struct parser *p, struct statement *s)
     return true;
 }
 
-static bool check_one_key(struct parser *p, const struct statement *s, struct source_pos pos)
-{
+static bool check_one_key(struct parser *p, const struct statement *s, struct source_pos pos) {
     if (s->primary_key.count == 0) return true;
     return tide__parser_fail(p, TIDE_ERR_PARSE, pos, "list all key columns in one PRIMARY KEY (a, b) NOT ENFORCED",
                              "a table has only one primary key");
 }
 
 // [CONSTRAINT name] PRIMARY KEY (a, b) NOT ENFORCED
-static bool parse_key(struct parser *p, struct statement *s)
-{
+static bool parse_key(struct parser *p, struct statement *s) {
     struct source_pos start = p->token.pos;
     struct ast_name name;
-    if (tide__parser_accept_word(p, K_CONSTRAINT) && !tide__parser_name(p, &name, "a constraint name"))
-        return false;
+    if (tide__parser_accept_word(p, K_CONSTRAINT) && !tide__parser_name(p, &name, "a constraint name")) return false;
     if (at_word(p, K_UNIQUE))
         return tide__parser_fail(p, TIDE_ERR_VALIDATE, p->token.pos, "use PRIMARY KEY .. NOT ENFORCED",
                                  "UNIQUE is not supported");
@@ -44,8 +40,7 @@ static bool parse_key(struct parser *p, struct statement *s)
 }
 
 // [CONSTRAINT name] PRIMARY KEY NOT ENFORCED behind a column's type
-static bool parse_column_key(struct parser *p, struct statement *s, const struct column_def *column)
-{
+static bool parse_column_key(struct parser *p, struct statement *s, const struct column_def *column) {
     struct source_pos start = p->token.pos;
     struct ast_name name;
     if (at_word(p, K_CONSTRAINT)) {
@@ -62,8 +57,7 @@ static bool parse_column_key(struct parser *p, struct statement *s, const struct
 }
 
 // WATERMARK FOR a.b AS expression
-static bool parse_watermark(struct parser *p, struct statement *s)
-{
+static bool parse_watermark(struct parser *p, struct statement *s) {
     struct source_pos start = p->token.pos;
     tide__parser_advance(p);
     struct watermark_def *watermark = ARENA_NEW(p->arena, struct watermark_def);
@@ -79,54 +73,50 @@ static bool parse_watermark(struct parser *p, struct statement *s)
     return true;
 }
 
-static bool parse_comment(struct parser *p, struct str *out)
-{
+static bool parse_comment(struct parser *p, struct str *out) {
     return !tide__parser_accept_word(p, K_COMMENT) || tide__parser_string(p, out, NULL, "a 'comment'");
 }
 
 // name AS expression
-static bool parse_computed(struct parser *p, struct column_def *column)
-{
+static bool parse_computed(struct parser *p, struct column_def *column) {
     column->kind = COLUMN_COMPUTED;
     return (column->expr = tide__parse_expression(p)) != NULL;
 }
 
-static bool parse_typed(struct parser *p, struct statement *s, struct column_def *column)
-{
+static bool parse_typed(struct parser *p, struct statement *s, struct column_def *column) {
     struct source_pos start = p->token.pos;
     if (!(column->type = tide__parse_type(p))) return false;
     column->type_pos = tide__parser_span(p, start);
     if (!parse_column_key(p, s, column)) return false;
     if (!tide__parser_accept_word(p, K_METADATA)) return true;
     column->kind = COLUMN_METADATA;
-    if (tide__parser_accept_word(p, K_FROM) &&
-        !tide__parser_string(p, &column->metadata_key, NULL, "a 'metadata key'"))
+    if (tide__parser_accept_word(p, K_FROM) && !tide__parser_string(p, &column->metadata_key, NULL, "a 'metadata key'"))
         return false;
     column->is_virtual = tide__parser_accept_word(p, K_VIRTUAL);
     return true;
 }
 
-static bool parse_column(struct parser *p, struct statement *s)
-{
+static bool parse_column(struct parser *p, struct statement *s) {
     struct column_def *column = PUSH(p, s->column_defs, s->column_def_count);
     column->pos = p->token.pos;
     if (!tide__parser_name(p, &column->name, "a column name")) return false;
-    if (tide__parser_accept_word(p, K_AS) ? !parse_computed(p, column) : !parse_typed(p, s, column))
-        return false;
+    if (tide__parser_accept_word(p, K_AS) ? !parse_computed(p, column) : !parse_typed(p, s, column)) return false;
     if (!parse_comment(p, &column->comment)) return false;
     column->pos = tide__parser_span(p, column->pos);
     return true;
 }
 
-static bool parse_columns(struct parser *p, struct statement *s)
-{
+static bool parse_columns(struct parser *p, struct statement *s) {
     if (!tide__parser_accept(p, TOKEN_LPAREN)) return true;
     if (tide__parser_accept(p, TOKEN_RPAREN)) return true;
     do {
         bool ok;
-        if (at_word(p, K_WATERMARK)) ok = parse_watermark(p, s);
-        else if (at_word(p, K_PRIMARY) || at_word(p, K_CONSTRAINT) || at_word(p, K_UNIQUE)) ok = parse_key(p, s);
-        else ok = parse_column(p, s);
+        if (at_word(p, K_WATERMARK))
+            ok = parse_watermark(p, s);
+        else if (at_word(p, K_PRIMARY) || at_word(p, K_CONSTRAINT) || at_word(p, K_UNIQUE))
+            ok = parse_key(p, s);
+        else
+            ok = parse_column(p, s);
         if (!ok) return false;
     } while (tide__parser_accept(p, TOKEN_COMMA));
     return tide__parser_expect(p, TOKEN_RPAREN);
@@ -134,15 +124,18 @@ static bool parse_columns(struct parser *p, struct statement *s)
 
 // --- LIKE ---
 
-static bool parse_like_option(struct parser *p, struct like_option *option)
-{
-    static const char *const features[] = {"ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED",
-                                           "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS"};
+static bool parse_like_option(struct parser *p, struct like_option *option) {
+    static const char *const features[] = {"ALL",      "CONSTRAINTS", "DISTRIBUTION", "GENERATED",
+                                           "METADATA", "OPTIONS",     "PARTITIONS",   "WATERMARKS"};
     struct source_pos start = p->token.pos;
-    if (tide__parser_accept_word(p, K_INCLUDING)) option->merge = LIKE_INCLUDING;
-    else if (tide__parser_accept_word(p, K_EXCLUDING)) option->merge = LIKE_EXCLUDING;
-    else if (tide__parser_accept_word(p, K_OVERWRITING)) option->merge = LIKE_OVERWRITING;
-    else return tide__parser_unexpected(p);
+    if (tide__parser_accept_word(p, K_INCLUDING))
+        option->merge = LIKE_INCLUDING;
+    else if (tide__parser_accept_word(p, K_EXCLUDING))
+        option->merge = LIKE_EXCLUDING;
+    else if (tide__parser_accept_word(p, K_OVERWRITING))
+        option->merge = LIKE_OVERWRITING;
+    else
+        return tide__parser_unexpected(p);
     for (size_t i = 0; i < sizeof features / sizeof *features && at_token(p, TOKEN_WORD); i++) {
         if (!tide__str_ieq_c(p->token.text, features[i])) continue;
         option->what = tide__str(features[i]);
@@ -155,8 +148,7 @@ static bool parse_like_option(struct parser *p, struct like_option *option)
 }
 
 // LIKE t [(INCLUDING ALL, EXCLUDING OPTIONS ..)]; commas or blanks between the options
-static bool parse_like(struct parser *p, struct statement *s)
-{
+static bool parse_like(struct parser *p, struct statement *s) {
     s->has_like = true;
     if (!tide__parser_path(p, &s->like_path, "a table name")) return false;
     if (!tide__parser_accept(p, TOKEN_LPAREN)) return true;
@@ -169,8 +161,7 @@ static bool parse_like(struct parser *p, struct statement *s)
 
 // --- Statements ---
 
-static bool parse_if_not_exists(struct parser *p, struct statement *s)
-{
+static bool parse_if_not_exists(struct parser *p, struct statement *s) {
     if (!at_word(p, K_IF) || !peek_word(p, 1, K_NOT)) return true;
     tide__parser_advance(p);
     tide__parser_advance(p);
@@ -178,8 +169,7 @@ static bool parse_if_not_exists(struct parser *p, struct statement *s)
     return tide__parser_expect_word(p, K_EXISTS);
 }
 
-static bool parse_table(struct parser *p, struct statement *s)
-{
+static bool parse_table(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_CREATE_TABLE;
     if (!parse_if_not_exists(p, s) || !tide__parser_path(p, &s->path, "a table name")) return false;
     if (!parse_columns(p, s) || !parse_comment(p, &s->comment)) return false;
@@ -196,8 +186,7 @@ static bool parse_table(struct parser *p, struct statement *s)
 }
 
 // (a COMMENT 'x', b)
-static bool parse_view_columns(struct parser *p, struct statement *s)
-{
+static bool parse_view_columns(struct parser *p, struct statement *s) {
     if (!tide__parser_accept(p, TOKEN_LPAREN)) return true;
     do {
         struct str comment;
@@ -207,8 +196,7 @@ static bool parse_view_columns(struct parser *p, struct statement *s)
     return tide__parser_expect(p, TOKEN_RPAREN);
 }
 
-static bool parse_view(struct parser *p, struct statement *s)
-{
+static bool parse_view(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_CREATE_VIEW;
     if (!parse_if_not_exists(p, s) || !tide__parser_path(p, &s->path, "a view name")) return false;
     if (!parse_view_columns(p, s) || !parse_comment(p, &s->comment)) return false;
@@ -216,15 +204,13 @@ static bool parse_view(struct parser *p, struct statement *s)
     return (s->query = tide__parse_query(p)) != NULL;
 }
 
-static bool unsupported(struct parser *p, struct statement *s, const char *what)
-{
+static bool unsupported(struct parser *p, struct statement *s, const char *what) {
     s->kind = STATEMENT_UNSUPPORTED;
     s->what = tide__str(what);
     return tide__parse_skip_statement(p);
 }
 
-bool tide__parse_create(struct parser *p, struct statement *s)
-{
+bool tide__parse_create(struct parser *p, struct statement *s) {
     if (tide__parser_accept_word(p, K_OR)) {
         s->or_replace = true;
         if (at_word(p, K_ALTER)) return unsupported(p, s, "CREATE OR ALTER");

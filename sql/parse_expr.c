@@ -30,36 +30,30 @@ enum precedence {
 
 // --- Building nodes ---
 
-struct ast_expr *tide__parse_new(struct parser *p, enum ast_expr_kind kind, struct source_pos pos)
-{
+struct ast_expr *tide__parse_new(struct parser *p, enum ast_expr_kind kind, struct source_pos pos) {
     struct ast_expr *expr = ARENA_NEW(p->arena, struct ast_expr);
     expr->kind = kind;
     expr->pos = pos;
     return expr;
 }
 
-void tide__parse_push(struct parser *p, struct ast_exprs *list, struct ast_expr *expr)
-{
+void tide__parse_push(struct parser *p, struct ast_exprs *list, struct ast_expr *expr) {
     *PUSH(p, list->items, list->count) = expr;
 }
 
-static void deepest_one(uint32_t *depth, const struct ast_expr *expr)
-{
+static void deepest_one(uint32_t *depth, const struct ast_expr *expr) {
     if (expr && expr->depth > *depth) *depth = expr->depth;
 }
 
-static void deepest(uint32_t *depth, const struct ast_exprs *list)
-{
+static void deepest(uint32_t *depth, const struct ast_exprs *list) {
     for (uint32_t i = 0; i < list->count; i++) deepest_one(depth, list->items[i]);
 }
 
-static void deepest_order(uint32_t *depth, const struct ast_order *order)
-{
+static void deepest_order(uint32_t *depth, const struct ast_order *order) {
     for (uint32_t i = 0; i < order->count; i++) deepest_one(depth, order->items[i].expr);
 }
 
-struct ast_expr *tide__parse_close(struct parser *p, struct ast_expr *expr)
-{
+struct ast_expr *tide__parse_close(struct parser *p, struct ast_expr *expr) {
     uint32_t depth = 0;
     deepest(&depth, &expr->args);
     deepest(&depth, &expr->partition_by);
@@ -82,8 +76,7 @@ struct ast_expr *tide__parse_close(struct parser *p, struct ast_expr *expr)
 }
 
 // The margin is for what stands above the last node that is checked.
-bool tide__parse_check_depth(struct parser *p, uint32_t depth, struct source_pos pos)
-{
+bool tide__parse_check_depth(struct parser *p, uint32_t depth, struct source_pos pos) {
     enum { LIMIT = AST_DEPTH_MAX - 100 };
     if (depth <= LIMIT) return true;
     return tide__parser_fail(p, TIDE_ERR_PARSE, pos, "split it with views or WITH",
@@ -94,16 +87,14 @@ bool tide__parse_check_depth(struct parser *p, uint32_t depth, struct source_pos
 
 static struct ast_expr *parse_binary(struct parser *p, int min);
 
-struct ast_expr *tide__parse_expression(struct parser *p)
-{
+struct ast_expr *tide__parse_expression(struct parser *p) {
     if (!tide__parser_enter(p)) return NULL;
     struct ast_expr *expr = parse_binary(p, 0);
     tide__parser_leave(p);
     return expr;
 }
 
-bool tide__parse_expressions(struct parser *p, struct ast_exprs *out)
-{
+bool tide__parse_expressions(struct parser *p, struct ast_exprs *out) {
     do {
         struct ast_expr *expr = tide__parse_expression(p);
         if (!expr) return false;
@@ -112,22 +103,19 @@ bool tide__parse_expressions(struct parser *p, struct ast_exprs *out)
     return true;
 }
 
-static struct ast_expr *parse_operand(struct parser *p, int min)
-{
+static struct ast_expr *parse_operand(struct parser *p, int min) {
     if (!tide__parser_enter(p)) return NULL;
     struct ast_expr *expr = parse_binary(p, min);
     tide__parser_leave(p);
     return expr;
 }
 
-struct ast_expr *tide__parse_term(struct parser *p)
-{
+struct ast_expr *tide__parse_term(struct parser *p) {
     return parse_operand(p, PREC_RANGE + 1);
 }
 
-static struct ast_expr *parse_prefix(struct parser *p)
-{
-    enum ast_op op = at_word(p, K_NOT)            ? OP_NOT
+static struct ast_expr *parse_prefix(struct parser *p) {
+    enum ast_op op = at_word(p, K_NOT)          ? OP_NOT
                      : at_token(p, TOKEN_MINUS) ? OP_NEGATE
                      : at_token(p, TOKEN_PLUS)  ? OP_PLUS
                                                 : OP_NONE;
@@ -142,8 +130,7 @@ static struct ast_expr *parse_prefix(struct parser *p)
     return tide__parse_close(p, expr);
 }
 
-static enum ast_op comparison_op(enum token_kind kind)
-{
+static enum ast_op comparison_op(enum token_kind kind) {
     switch ((int)kind) {
     case TOKEN_EQUAL: return OP_EQUAL;
     case TOKEN_NOT_EQUAL: return OP_NOT_EQUAL;
@@ -156,8 +143,7 @@ static enum ast_op comparison_op(enum token_kind kind)
 }
 
 // The binary operator at the current token and how strongly it binds.
-static enum ast_op binary_op(const struct parser *p, int *precedence)
-{
+static enum ast_op binary_op(const struct parser *p, int *precedence) {
     *precedence = PREC_MULTIPLY;
     switch ((int)p->token.kind) {
     case TOKEN_STAR: return OP_MULTIPLY;
@@ -174,8 +160,7 @@ static enum ast_op binary_op(const struct parser *p, int *precedence)
     return comparison_op(p->token.kind);
 }
 
-static struct ast_expr *new_over(struct parser *p, enum ast_expr_kind kind, struct ast_expr *left)
-{
+static struct ast_expr *new_over(struct parser *p, enum ast_expr_kind kind, struct ast_expr *left) {
     struct ast_expr *expr = tide__parse_new(p, kind, left->pos);
     expr->op_pos = p->token.pos;
     tide__parse_push(p, &expr->args, left);
@@ -183,8 +168,7 @@ static struct ast_expr *new_over(struct parser *p, enum ast_expr_kind kind, stru
 }
 
 // ANY (..), SOME (..), ALL (..) behind a comparison
-static struct ast_expr *parse_quantified(struct parser *p, struct ast_expr *expr)
-{
+static struct ast_expr *parse_quantified(struct parser *p, struct ast_expr *expr) {
     expr->kind = EXPR_QUANTIFIED;
     expr->all = at_word(p, K_ALL);
     tide__parser_advance(p);
@@ -198,9 +182,7 @@ static struct ast_expr *parse_quantified(struct parser *p, struct ast_expr *expr
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_operator(struct parser *p, struct ast_expr *left, enum ast_op op,
-                                       int precedence)
-{
+static struct ast_expr *parse_operator(struct parser *p, struct ast_expr *left, enum ast_op op, int precedence) {
     struct ast_expr *expr = new_over(p, EXPR_BINARY, left);
     expr->op = op;
     tide__parser_advance(p);
@@ -214,8 +196,7 @@ static struct ast_expr *parse_operator(struct parser *p, struct ast_expr *left, 
 }
 
 // a AND b AND c: one node. `word` is AND or OR.
-static struct ast_expr *parse_chain(struct parser *p, struct ast_expr *left, enum keyword word)
-{
+static struct ast_expr *parse_chain(struct parser *p, struct ast_expr *left, enum keyword word) {
     struct ast_expr *expr = new_over(p, word == K_AND ? EXPR_AND : EXPR_OR, left);
     while (at_word(p, word)) {
         tide__parser_advance(p);
@@ -226,20 +207,21 @@ static struct ast_expr *parse_chain(struct parser *p, struct ast_expr *left, enu
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_is_json(struct parser *p, struct ast_expr *expr)
-{
+static struct ast_expr *parse_is_json(struct parser *p, struct ast_expr *expr) {
     tide__parser_advance(p);
     expr->is = IS_JSON_VALUE;
     if (tide__parser_accept_word(p, K_VALUE)) return tide__parse_close(p, expr);
-    if (tide__parser_accept_word(p, K_OBJECT)) expr->is = IS_JSON_OBJECT;
-    else if (tide__parser_accept_word(p, K_ARRAY)) expr->is = IS_JSON_ARRAY;
-    else if (tide__parser_accept_word(p, K_SCALAR)) expr->is = IS_JSON_SCALAR;
+    if (tide__parser_accept_word(p, K_OBJECT))
+        expr->is = IS_JSON_OBJECT;
+    else if (tide__parser_accept_word(p, K_ARRAY))
+        expr->is = IS_JSON_ARRAY;
+    else if (tide__parser_accept_word(p, K_SCALAR))
+        expr->is = IS_JSON_SCALAR;
     return tide__parse_close(p, expr);
 }
 
 // Behind IS [NOT]; PREC_IS, but DISTINCT FROM has an operand.
-static struct ast_expr *parse_is(struct parser *p, struct ast_expr *left)
-{
+static struct ast_expr *parse_is(struct parser *p, struct ast_expr *left) {
     struct ast_expr *expr = new_over(p, EXPR_IS, left);
     tide__parser_advance(p);
     expr->negated = tide__parser_accept_word(p, K_NOT);
@@ -252,10 +234,14 @@ static struct ast_expr *parse_is(struct parser *p, struct ast_expr *left)
         tide__parse_push(p, &expr->args, right);
         return tide__parse_close(p, expr);
     }
-    if (tide__parser_accept_word(p, K_NULL)) expr->is = IS_NULL;
-    else if (tide__parser_accept_word(p, K_TRUE)) expr->is = IS_TRUE;
-    else if (tide__parser_accept_word(p, K_FALSE)) expr->is = IS_FALSE;
-    else if (tide__parser_accept_word(p, K_UNKNOWN)) expr->is = IS_UNKNOWN;
+    if (tide__parser_accept_word(p, K_NULL))
+        expr->is = IS_NULL;
+    else if (tide__parser_accept_word(p, K_TRUE))
+        expr->is = IS_TRUE;
+    else if (tide__parser_accept_word(p, K_FALSE))
+        expr->is = IS_FALSE;
+    else if (tide__parser_accept_word(p, K_UNKNOWN))
+        expr->is = IS_UNKNOWN;
     else {
         tide__parser_unexpected(p);
         return NULL;
@@ -263,8 +249,7 @@ static struct ast_expr *parse_is(struct parser *p, struct ast_expr *left)
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_between(struct parser *p, struct ast_expr *expr)
-{
+static struct ast_expr *parse_between(struct parser *p, struct ast_expr *expr) {
     expr->kind = EXPR_BETWEEN;
     expr->symmetric = tide__parser_accept_word(p, K_SYMMETRIC);
     if (!expr->symmetric) tide__parser_accept_word(p, K_ASYMMETRIC);
@@ -277,8 +262,7 @@ static struct ast_expr *parse_between(struct parser *p, struct ast_expr *expr)
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_in(struct parser *p, struct ast_expr *expr)
-{
+static struct ast_expr *parse_in(struct parser *p, struct ast_expr *expr) {
     if (!tide__parser_expect(p, TOKEN_LPAREN)) return NULL;
     struct ast_exprs list = {0};
     if (tide__parse_at_query(p)) {
@@ -287,20 +271,17 @@ static struct ast_expr *parse_in(struct parser *p, struct ast_expr *expr)
         if (!tide__parse_expressions(p, &list)) return NULL;
         // IN ((SELECT ..) UNION (SELECT ..)) and IN ((SELECT ..))
         if (list.count == 1 && list.items[0]->kind == EXPR_SUBQUERY)
-            expr->query = tide__parse_at_query_tail(p)
-                              ? tide__parse_query_tail(p, list.items[0]->query)
-                              : list.items[0]->query;
+            expr->query = tide__parse_at_query_tail(p) ? tide__parse_query_tail(p, list.items[0]->query)
+                                                       : list.items[0]->query;
         if (list.count == 1 && list.items[0]->kind == EXPR_SUBQUERY && !expr->query) return NULL;
     }
     if (!tide__parser_expect(p, TOKEN_RPAREN)) return NULL;
     expr->kind = expr->query ? EXPR_IN_QUERY : EXPR_IN_LIST;
-    for (uint32_t i = 0; !expr->query && i < list.count; i++)
-        tide__parse_push(p, &expr->args, list.items[i]);
+    for (uint32_t i = 0; !expr->query && i < list.count; i++) tide__parse_push(p, &expr->args, list.items[i]);
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_like(struct parser *p, struct ast_expr *expr, enum ast_op op)
-{
+static struct ast_expr *parse_like(struct parser *p, struct ast_expr *expr, enum ast_op op) {
     expr->kind = EXPR_LIKE;
     expr->op = op;
     if (op == OP_SIMILAR && !tide__parser_expect_word(p, K_TO)) return NULL;
@@ -317,8 +298,7 @@ static struct ast_expr *parse_like(struct parser *p, struct ast_expr *expr, enum
 }
 
 // [NOT] BETWEEN | IN | LIKE | SIMILAR TO
-static struct ast_expr *parse_range(struct parser *p, struct ast_expr *left)
-{
+static struct ast_expr *parse_range(struct parser *p, struct ast_expr *left) {
     struct ast_expr *expr = new_over(p, EXPR_BETWEEN, left);
     if (at_word(p, K_NOT)) {
         expr->negated = true;
@@ -332,21 +312,17 @@ static struct ast_expr *parse_range(struct parser *p, struct ast_expr *left)
     return NULL;
 }
 
-static bool is_range_word(const struct token *token)
-{
-    return is_word(token, K_BETWEEN) || is_word(token, K_IN) || is_word(token, K_LIKE) ||
-           is_word(token, K_SIMILAR);
+static bool is_range_word(const struct token *token) {
+    return is_word(token, K_BETWEEN) || is_word(token, K_IN) || is_word(token, K_LIKE) || is_word(token, K_SIMILAR);
 }
 
-static bool at_range(struct parser *p)
-{
+static bool at_range(struct parser *p) {
     if (at_word(p, K_NOT)) return is_range_word(tide__parser_peek(p, 1));
     return is_range_word(&p->token);
 }
 
 // The next operator that binds at least as strongly as `min`, applied to *left; false if there is none.
-static bool extend(struct parser *p, struct ast_expr **left, int min)
-{
+static bool extend(struct parser *p, struct ast_expr **left, int min) {
     int precedence;
     enum ast_op op = binary_op(p, &precedence);
     if (op != OP_NONE) {
@@ -369,8 +345,7 @@ static bool extend(struct parser *p, struct ast_expr **left, int min)
     return true;
 }
 
-static struct ast_expr *parse_binary(struct parser *p, int min)
-{
+static struct ast_expr *parse_binary(struct parser *p, int min) {
     struct ast_expr *left = parse_prefix(p);
     while (left && extend(p, &left, min)) continue;
     return left;

@@ -5,8 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-static struct ast_expr *literal(struct parser *p, enum ast_literal kind)
-{
+static struct ast_expr *literal(struct parser *p, enum ast_literal kind) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_LITERAL, p->token.pos);
     expr->literal = kind;
     expr->text = p->token.text;
@@ -14,8 +13,7 @@ static struct ast_expr *literal(struct parser *p, enum ast_literal kind)
     return tide__parse_close(p, expr);
 }
 
-static int hex_value(char c)
-{
+static int hex_value(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -23,8 +21,7 @@ static int hex_value(char c)
 }
 
 // X'4142'
-static struct ast_expr *binary_literal(struct parser *p)
-{
+static struct ast_expr *binary_literal(struct parser *p) {
     struct str digits = p->token.text;
     if (digits.len % 2 != 0) {
         tide__parser_fail(p, TIDE_ERR_PARSE, p->token.pos, "write two digits for each byte",
@@ -46,8 +43,7 @@ static struct ast_expr *binary_literal(struct parser *p)
     return expr;
 }
 
-static size_t put_utf8(char *out, uint32_t code)
-{
+static size_t put_utf8(char *out, uint32_t code) {
     if (code < 0x80) {
         out[0] = (char)code;
         return 1;
@@ -71,8 +67,7 @@ static size_t put_utf8(char *out, uint32_t code)
 }
 
 // Four hexadecimal digits; false if they are not there.
-static bool hex4(struct str text, size_t at, uint32_t *code)
-{
+static bool hex4(struct str text, size_t at, uint32_t *code) {
     if (text.len - at < 4) return false;
     *code = 0;
     for (size_t i = at; i < at + 4; i++) {
@@ -84,9 +79,7 @@ static bool hex4(struct str text, size_t at, uint32_t *code)
 }
 
 // \00e9 for one UTF-16 unit, a doubled escape for itself. Two units that belong together make one character.
-static bool undo_unicode(struct parser *p, struct source_pos pos, struct str text, char escape,
-                         struct str *out)
-{
+static bool undo_unicode(struct parser *p, struct source_pos pos, struct str text, char escape, struct str *out) {
     char *plain = tide__arena_alloc(p->arena, text.len + 1);
     size_t len = 0;
     for (size_t i = 0; i < text.len;) {
@@ -104,8 +97,8 @@ static bool undo_unicode(struct parser *p, struct source_pos pos, struct str tex
             return tide__parser_fail(p, TIDE_ERR_PARSE, pos, "write four hexadecimal digits, as in \\00e9",
                                      "a unicode escape is incomplete");
         i += 5;
-        if (code >= 0xD800 && code < 0xDC00 && i < text.len && text.data[i] == escape &&
-            hex4(text, i + 1, &low) && low >= 0xDC00 && low < 0xE000) {
+        if (code >= 0xD800 && code < 0xDC00 && i < text.len && text.data[i] == escape && hex4(text, i + 1, &low) &&
+            low >= 0xDC00 && low < 0xE000) {
             code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
             i += 5;
         }
@@ -117,8 +110,7 @@ static bool undo_unicode(struct parser *p, struct source_pos pos, struct str tex
     return true;
 }
 
-static struct ast_expr *unicode_literal(struct parser *p)
-{
+static struct ast_expr *unicode_literal(struct parser *p) {
     struct token token = p->token;
     struct ast_expr *expr = literal(p, LITERAL_STRING);
     if (!expr) return NULL;
@@ -139,8 +131,7 @@ static struct ast_expr *unicode_literal(struct parser *p)
 }
 
 // 'a' and, on the next line, 'b' are one string 'ab'.
-static struct ast_expr *string_literal(struct parser *p)
-{
+static struct ast_expr *string_literal(struct parser *p) {
     struct ast_expr *expr = literal(p, LITERAL_STRING);
     if (!expr || !at_token(p, TOKEN_STRING)) return expr;
     struct strbuf whole = {0};
@@ -163,8 +154,7 @@ static struct ast_expr *string_literal(struct parser *p)
 }
 
 // DATE '..', TIME '..', TIMESTAMP '..': the word is current, the string is next.
-static struct ast_expr *time_literal(struct parser *p, enum ast_literal kind)
-{
+static struct ast_expr *time_literal(struct parser *p, enum ast_literal kind) {
     struct source_pos start = p->token.pos;
     tide__parser_advance(p);
     struct ast_expr *expr = literal(p, kind);
@@ -173,8 +163,7 @@ static struct ast_expr *time_literal(struct parser *p, enum ast_literal kind)
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *word_literal(struct parser *p)
-{
+static struct ast_expr *word_literal(struct parser *p) {
     switch ((int)p->token.keyword) {
     case K_NULL:
     case K_UNKNOWN: return literal(p, LITERAL_NULL);
@@ -191,8 +180,7 @@ static struct ast_expr *word_literal(struct parser *p)
     }
 }
 
-struct ast_expr *tide__parse_literal(struct parser *p)
-{
+struct ast_expr *tide__parse_literal(struct parser *p) {
     switch ((int)p->token.kind) {
     case TOKEN_INTEGER: return literal(p, LITERAL_INTEGER);
     case TOKEN_DECIMAL: return literal(p, LITERAL_DECIMAL);
@@ -207,8 +195,7 @@ struct ast_expr *tide__parse_literal(struct parser *p)
 
 // --- Intervals ---
 
-static enum ast_unit interval_unit(const struct parser *p)
-{
+static enum ast_unit interval_unit(const struct parser *p) {
     if (p->token.kind != TOKEN_WORD) return UNIT_NONE;
     switch ((int)p->token.keyword) {
     case K_YEAR:
@@ -231,8 +218,7 @@ static enum ast_unit interval_unit(const struct parser *p)
     }
 }
 
-static bool accept_unit(struct parser *p, enum ast_unit *unit)
-{
+static bool accept_unit(struct parser *p, enum ast_unit *unit) {
     *unit = interval_unit(p);
     if (*unit == UNIT_NONE) {
         static const char *const words[] = {"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"};
@@ -243,15 +229,13 @@ static bool accept_unit(struct parser *p, enum ast_unit *unit)
     return true;
 }
 
-static bool can_end_at(enum ast_unit from, enum ast_unit to)
-{
+static bool can_end_at(enum ast_unit from, enum ast_unit to) {
     if (from == UNIT_YEAR) return to == UNIT_MONTH;
     return from >= UNIT_DAY && to > from;
 }
 
 // (3) behind a unit, or (3, 6) behind SECOND
-static bool unit_precision(struct parser *p, struct ast_interval *out)
-{
+static bool unit_precision(struct parser *p, struct ast_interval *out) {
     if (!tide__parser_accept(p, TOKEN_LPAREN)) return true;
     if (!tide__parser_int(p, &out->precision, "a number of digits")) return false;
     if (out->from == UNIT_SECOND && tide__parser_accept(p, TOKEN_COMMA) &&
@@ -260,8 +244,7 @@ static bool unit_precision(struct parser *p, struct ast_interval *out)
     return tide__parser_expect(p, TOKEN_RPAREN);
 }
 
-bool tide__parse_interval_qualifier(struct parser *p, struct ast_interval *out)
-{
+bool tide__parse_interval_qualifier(struct parser *p, struct ast_interval *out) {
     out->precision = out->fraction = -1;
     out->to = UNIT_NONE;
     if (!accept_unit(p, &out->from) || !unit_precision(p, out)) return false;
@@ -274,13 +257,11 @@ bool tide__parse_interval_qualifier(struct parser *p, struct ast_interval *out)
                                  "write YEAR TO MONTH, DAY TO HOUR, MINUTE or SECOND, and so on",
                                  "an interval cannot go to this unit");
     if (out->to != UNIT_SECOND || !tide__parser_accept(p, TOKEN_LPAREN)) return true;
-    return tide__parser_int(p, &out->fraction, "a number of digits") &&
-           tide__parser_expect(p, TOKEN_RPAREN);
+    return tide__parser_int(p, &out->fraction, "a number of digits") && tide__parser_expect(p, TOKEN_RPAREN);
 }
 
 // What stands between INTERVAL and the unit if it is no string: 5, (a + 1), a.b
-static struct ast_expr *interval_operand(struct parser *p)
-{
+static struct ast_expr *interval_operand(struct parser *p) {
     if (at_token(p, TOKEN_LPAREN)) {
         tide__parser_advance(p);
         struct ast_expr *expr = tide__parse_expression(p);
@@ -292,8 +273,7 @@ static struct ast_expr *interval_operand(struct parser *p)
     return tide__parse_close(p, column);
 }
 
-struct ast_expr *tide__parse_interval(struct parser *p)
-{
+struct ast_expr *tide__parse_interval(struct parser *p) {
     assert(at_word(p, K_INTERVAL));
     struct ast_expr *expr = tide__parse_new(p, EXPR_LITERAL, p->token.pos);
     expr->literal = LITERAL_INTERVAL;

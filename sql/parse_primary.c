@@ -4,9 +4,19 @@
 
 #include <assert.h>
 
+// (a - b) DAY: the difference of two times as an interval
+static struct ast_expr *parse_difference(struct parser *p, struct ast_expr *expr) {
+    static const enum keyword units[] = {K_YEAR, K_QUARTER, K_MONTH, K_WEEK, K_DAY, K_HOUR, K_MINUTE, K_SECOND};
+    if (expr->kind != EXPR_BINARY || expr->op != OP_SUBTRACT || expr->interval.from != UNIT_NONE) return expr;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (!at_word(p, units[i])) continue;
+        return tide__parse_interval_qualifier(p, &expr->interval) ? tide__parse_close(p, expr) : NULL;
+    }
+    return expr;
+}
+
 // Behind "(". One expression in parentheses is itself; more are a row; a query is a value.
-static struct ast_expr *parse_inside(struct parser *p, struct source_pos start)
-{
+static struct ast_expr *parse_inside(struct parser *p, struct source_pos start) {
     if (tide__parse_at_query(p)) {
         struct ast_expr *expr = tide__parse_new(p, EXPR_SUBQUERY, start);
         expr->query = tide__parse_query(p);
@@ -24,15 +34,14 @@ static struct ast_expr *parse_inside(struct parser *p, struct source_pos start)
     if (!tide__parser_expect(p, TOKEN_RPAREN)) return NULL;
     if (list.count == 1) {
         first->pos = tide__parser_span(p, start);
-        return first;
+        return parse_difference(p, first);
     }
     struct ast_expr *row = tide__parse_new(p, EXPR_ROW, start);
     row->args = list;
     return tide__parse_close(p, row);
 }
 
-static struct ast_expr *parse_parenthesis(struct parser *p)
-{
+static struct ast_expr *parse_parenthesis(struct parser *p) {
     struct source_pos start = p->token.pos;
     if (!tide__parser_enter(p)) return NULL;
     tide__parser_advance(p);
@@ -42,8 +51,7 @@ static struct ast_expr *parse_parenthesis(struct parser *p)
 }
 
 // WHEN a, b THEN r is two branches with one result.
-static bool parse_when(struct parser *p, struct ast_expr *expr)
-{
+static bool parse_when(struct parser *p, struct ast_expr *expr) {
     struct ast_exprs whens = {0};
     if (expr->has_operand) {
         if (!tide__parse_expressions(p, &whens)) return false;
@@ -61,8 +69,7 @@ static bool parse_when(struct parser *p, struct ast_expr *expr)
     return then != NULL;
 }
 
-static struct ast_expr *parse_case(struct parser *p)
-{
+static struct ast_expr *parse_case(struct parser *p) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_CASE, p->token.pos);
     tide__parser_advance(p);
     if (!at_word(p, K_WHEN)) {
@@ -87,8 +94,7 @@ static struct ast_expr *parse_case(struct parser *p)
 }
 
 // CAST(x AS type), TRY_CAST(x AS type)
-static struct ast_expr *parse_cast(struct parser *p)
-{
+static struct ast_expr *parse_cast(struct parser *p) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_CAST, p->token.pos);
     expr->try_cast = at_word(p, K_TRY_CAST);
     expr->op_pos = p->token.pos;
@@ -102,8 +108,7 @@ static struct ast_expr *parse_cast(struct parser *p)
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_exists(struct parser *p)
-{
+static struct ast_expr *parse_exists(struct parser *p) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_EXISTS, p->token.pos);
     tide__parser_advance(p);
     if (!at_token(p, TOKEN_LPAREN)) {
@@ -122,15 +127,13 @@ static struct ast_expr *parse_exists(struct parser *p)
 }
 
 // [a, b] of ARRAY and MAP; may be empty.
-static bool parse_bracketed(struct parser *p, struct ast_expr *expr)
-{
+static bool parse_bracketed(struct parser *p, struct ast_expr *expr) {
     if (!tide__parser_expect(p, TOKEN_LBRACKET)) return false;
     if (tide__parser_accept(p, TOKEN_RBRACKET)) return true;
     return tide__parse_expressions(p, &expr->args) && tide__parser_expect(p, TOKEN_RBRACKET);
 }
 
-static struct ast_expr *parse_array(struct parser *p)
-{
+static struct ast_expr *parse_array(struct parser *p) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_ARRAY, p->token.pos);
     tide__parser_advance(p);
     if (tide__parser_accept(p, TOKEN_LPAREN)) {
@@ -142,8 +145,7 @@ static struct ast_expr *parse_array(struct parser *p)
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_map(struct parser *p)
-{
+static struct ast_expr *parse_map(struct parser *p) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_MAP, p->token.pos);
     tide__parser_advance(p);
     if (!parse_bracketed(p, expr)) return NULL;
@@ -155,8 +157,7 @@ static struct ast_expr *parse_map(struct parser *p)
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_row(struct parser *p)
-{
+static struct ast_expr *parse_row(struct parser *p) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_ROW, p->token.pos);
     expr->text = STR_LIT("ROW");
     tide__parser_advance(p);
@@ -166,24 +167,21 @@ static struct ast_expr *parse_row(struct parser *p)
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_descriptor(struct parser *p)
-{
+static struct ast_expr *parse_descriptor(struct parser *p) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_DESCRIPTOR, p->token.pos);
     tide__parser_advance(p);
     if (!tide__parser_names(p, &expr->names, "a column name")) return NULL;
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_default(struct parser *p)
-{
+static struct ast_expr *parse_default(struct parser *p) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_DEFAULT, p->token.pos);
     tide__parser_advance(p);
     return tide__parse_close(p, expr);
 }
 
 // CURRENT_DATE and its like; some may have a precision behind them.
-static struct ast_expr *parse_niladic(struct parser *p)
-{
+static struct ast_expr *parse_niladic(struct parser *p) {
     struct ast_path path = {.pos = p->token.pos};
     *PUSH(p, path.parts, path.count) = (struct ast_name){p->token.text, p->token.pos, false};
     tide__parser_advance(p);
@@ -196,8 +194,7 @@ static struct ast_expr *parse_niladic(struct parser *p)
 }
 
 // a, a.b, a.b.*, a.b(..)
-static struct ast_expr *parse_column(struct parser *p)
-{
+static struct ast_expr *parse_column(struct parser *p) {
     struct ast_expr *expr = tide__parse_new(p, EXPR_COLUMN, p->token.pos);
     struct ast_path *path = &expr->path;
     struct ast_name *first = PUSH(p, path->parts, path->count);
@@ -220,8 +217,7 @@ static struct ast_expr *parse_column(struct parser *p)
     return tide__parse_close(p, expr);
 }
 
-static struct ast_expr *parse_word(struct parser *p)
-{
+static struct ast_expr *parse_word(struct parser *p) {
     switch ((int)p->token.keyword) {
     case K_CASE: return parse_case(p);
     case K_CAST:
@@ -238,8 +234,7 @@ static struct ast_expr *parse_word(struct parser *p)
         if (peek_token(p, 1, TOKEN_LPAREN)) return parse_descriptor(p);
         break;
     case K_MULTISET:
-        tide__parser_fail(p, TIDE_ERR_PLAN, p->token.pos, "use ARRAY[...]",
-                          "MULTISET values are not supported");
+        tide__parser_fail(p, TIDE_ERR_PLAN, p->token.pos, "use ARRAY[...]", "MULTISET values are not supported");
         return NULL;
     default: break;
     }
@@ -252,8 +247,7 @@ static struct ast_expr *parse_word(struct parser *p)
     return NULL;
 }
 
-static struct ast_expr *parse_plain(struct parser *p)
-{
+static struct ast_expr *parse_plain(struct parser *p) {
     struct ast_expr *expr = tide__parse_literal(p);
     if (expr || p->err->status != TIDE_OK) return expr;
     switch ((int)p->token.kind) {
@@ -271,8 +265,7 @@ static struct ast_expr *parse_plain(struct parser *p)
     }
 }
 
-struct ast_expr *tide__parse_primary(struct parser *p)
-{
+struct ast_expr *tide__parse_primary(struct parser *p) {
     struct ast_expr *expr = parse_plain(p);
     while (expr && expr->kind != EXPR_STAR) {
         if (at_token(p, TOKEN_LBRACKET)) {

@@ -8,24 +8,24 @@
 #include "sql/scanner.h"
 
 // Levels of parentheses, subqueries, types, ... the parser calls itself for.
-#define NESTING_MAX 500
+#define NESTING_MAX         500
 #define STATEMENT_BYTES_MAX (1u << 20)
-#define LOOKAHEAD 4
-#define EXPECTED_MAX 48
+#define LOOKAHEAD           4
+#define EXPECTED_MAX        48
 
 struct parser {
-    struct scanner scanner;     // behind the last token of `ahead`
-    struct scanner resume;      // where the next statement begins
+    struct scanner scanner;  // behind the last token of `ahead`
+    struct scanner resume;   // where the next statement begins
     struct arena *arena;
     tide_error *err;
-    struct token token;         // the current one
-    struct token previous;      // the last one that was consumed
+    struct token token;     // the current one
+    struct token previous;  // the last one that was consumed
     struct token ahead[LOOKAHEAD];
     uint32_t ahead_count;
     uint32_t nesting;
-    uint32_t statement_start;   // offset
-    uint32_t star_at;           // offset of the select item that may be `t.*`
-    bool checked;               // the text is UTF-8
+    uint32_t statement_start;  // offset
+    uint32_t star_at;          // offset of the select item that may be `t.*`
+    bool checked;              // the text is UTF-8
     // What was looked for at `token` in vain: words and symbols for messages.
     const char *expected[EXPECTED_MAX];
     uint32_t expected_count;
@@ -39,35 +39,32 @@ const struct token *tide__parser_peek(struct parser *p, uint32_t n);
 // A word or symbol for "expected ..." if the current token turns out wrong.
 void tide__parser_note(struct parser *p, const char *what);
 
-static inline bool at_token(const struct parser *p, enum token_kind kind)
-{
+static inline bool at_token(const struct parser *p, enum token_kind kind) {
     return p->token.kind == kind;
 }
 
-static inline bool at_word(const struct parser *p, enum keyword keyword)
-{
+static inline bool at_word(const struct parser *p, enum keyword keyword) {
     return p->token.kind == TOKEN_WORD && p->token.keyword == keyword;
 }
 
-static inline bool is_word(const struct token *token, enum keyword keyword)
-{
+static inline bool is_word(const struct token *token, enum keyword keyword) {
     return token->kind == TOKEN_WORD && token->keyword == keyword;
 }
 
-static inline bool peek_word(struct parser *p, uint32_t n, enum keyword keyword)
-{
+static inline bool peek_word(struct parser *p, uint32_t n, enum keyword keyword) {
     return is_word(tide__parser_peek(p, n), keyword);
 }
 
-static inline bool peek_token(struct parser *p, uint32_t n, enum token_kind kind)
-{
+static inline bool peek_token(struct parser *p, uint32_t n, enum token_kind kind) {
     return tide__parser_peek(p, n)->kind == kind;
 }
 
 // Consumes the token if it is there; otherwise notes it as expected.
 bool tide__parser_accept(struct parser *p, enum token_kind kind);
 bool tide__parser_accept_word(struct parser *p, enum keyword keyword);
-// The same, and fails without it.
+// The same without a note, for words that would only crowd a message.
+bool tide__parser_take_word(struct parser *p, enum keyword keyword);
+// The same as accept, and fails without it.
 bool tide__parser_expect(struct parser *p, enum token_kind kind);
 bool tide__parser_expect_word(struct parser *p, enum keyword keyword);
 // Fails at the current token: found this, expected what was noted.
@@ -86,8 +83,7 @@ struct str tide__parser_text(const struct parser *p, struct source_pos pos);
 
 // A list in the arena that doubles: returns the array with room for one more.
 void *tide__parser_grow(struct parser *p, void *items, uint32_t count, size_t size);
-#define PUSH(p, items, count)                                                                      \
-    ((items) = tide__parser_grow((p), (items), (count), sizeof *(items)), &(items)[(count)++])
+#define PUSH(p, items, count) ((items) = tide__parser_grow((p), (items), (count), sizeof *(items)), &(items)[(count)++])
 
 // True if the current token can be a name (reserved words cannot).
 bool tide__parser_at_name(const struct parser *p);
@@ -126,7 +122,7 @@ struct ast_expr *tide__parse_table_call(struct parser *p, const struct ast_path 
 bool tide__parse_special_args(struct parser *p, struct ast_expr *call, bool *known);
 bool tide__parse_json_args(struct parser *p, struct ast_expr *call, enum keyword name);
 bool tide__parse_order_by(struct parser *p, struct ast_order *out);  // behind ORDER BY
-struct ast_window *tide__parse_window(struct parser *p);  // at "(" of OVER (..)
+struct ast_window *tide__parse_window(struct parser *p);             // at "(" of OVER (..)
 
 // --- Types (parse_type.c) ---
 
@@ -143,8 +139,7 @@ struct ast_query *tide__parse_query(struct parser *p);
 struct ast_query *tide__parse_query_tail(struct parser *p, struct ast_query *first);
 struct ast_table_ref *tide__parse_from(struct parser *p);
 // Sets pos and depth. NULL if too deep.
-struct ast_query *tide__parse_close_query(struct parser *p, struct ast_query *query,
-                                          struct source_pos from);
+struct ast_query *tide__parse_close_query(struct parser *p, struct ast_query *query, struct source_pos from);
 
 // --- Statements (parse_statement.c, parse_create.c) ---
 

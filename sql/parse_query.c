@@ -3,32 +3,26 @@
 
 #include <assert.h>
 
-bool tide__parse_at_query(struct parser *p)
-{
+bool tide__parse_at_query(struct parser *p) {
     return at_word(p, K_SELECT) || at_word(p, K_WITH) || at_word(p, K_VALUES);
 }
 
-bool tide__parse_at_query_tail(struct parser *p)
-{
-    return at_word(p, K_UNION) || at_word(p, K_INTERSECT) || at_word(p, K_EXCEPT) ||
-           at_word(p, K_MINUS) || at_word(p, K_ORDER) || at_word(p, K_LIMIT) ||
-           at_word(p, K_OFFSET) || at_word(p, K_FETCH);
+bool tide__parse_at_query_tail(struct parser *p) {
+    return at_word(p, K_UNION) || at_word(p, K_INTERSECT) || at_word(p, K_EXCEPT) || at_word(p, K_MINUS) ||
+           at_word(p, K_ORDER) || at_word(p, K_LIMIT) || at_word(p, K_OFFSET) || at_word(p, K_FETCH);
 }
 
 // --- Depth ---
 
-static void deepest(uint32_t *depth, uint32_t other)
-{
+static void deepest(uint32_t *depth, uint32_t other) {
     if (other > *depth) *depth = other;
 }
 
-static void deepest_exprs(uint32_t *depth, const struct ast_exprs *list)
-{
+static void deepest_exprs(uint32_t *depth, const struct ast_exprs *list) {
     for (uint32_t i = 0; i < list->count; i++) deepest(depth, list->items[i]->depth);
 }
 
-static void deepest_group(uint32_t *depth, const struct ast_group *group)
-{
+static void deepest_group(uint32_t *depth, const struct ast_group *group) {
     // Bounded: groups nest only as deep as the parser went.
     deepest_exprs(depth, &group->exprs);
     for (uint32_t i = 0; i < group->child_count; i++) {
@@ -38,8 +32,7 @@ static void deepest_group(uint32_t *depth, const struct ast_group *group)
     }
 }
 
-static void deepest_select(uint32_t *depth, const struct ast_query *query)
-{
+static void deepest_select(uint32_t *depth, const struct ast_query *query) {
     for (uint32_t i = 0; i < query->item_count; i++) deepest(depth, query->items[i].expr->depth);
     if (query->from) deepest(depth, query->from->depth);
     if (query->where) deepest(depth, query->where->depth);
@@ -49,22 +42,18 @@ static void deepest_select(uint32_t *depth, const struct ast_query *query)
     for (uint32_t i = 0; i < query->window_count; i++) {
         const struct ast_window *window = query->windows[i].window;
         deepest_exprs(depth, &window->partition_by);
-        for (uint32_t j = 0; j < window->order_by.count; j++)
-            deepest(depth, window->order_by.items[j].expr->depth);
+        for (uint32_t j = 0; j < window->order_by.count; j++) deepest(depth, window->order_by.items[j].expr->depth);
         if (window->lower_value) deepest(depth, window->lower_value->depth);
         if (window->upper_value) deepest(depth, window->upper_value->depth);
     }
 }
 
-struct ast_query *tide__parse_close_query(struct parser *p, struct ast_query *query,
-                                          struct source_pos from)
-{
+struct ast_query *tide__parse_close_query(struct parser *p, struct ast_query *query, struct source_pos from) {
     uint32_t depth = 0;
     deepest_select(&depth, query);
     deepest_exprs(&depth, &query->rows);
     for (uint32_t i = 0; i < query->cte_count; i++) deepest(&depth, query->ctes[i].query->depth);
-    for (uint32_t i = 0; i < query->order_by.count; i++)
-        deepest(&depth, query->order_by.items[i].expr->depth);
+    for (uint32_t i = 0; i < query->order_by.count; i++) deepest(&depth, query->order_by.items[i].expr->depth);
     if (query->left) deepest(&depth, query->left->depth);
     if (query->right) deepest(&depth, query->right->depth);
     query->depth = depth + 1;
@@ -74,8 +63,7 @@ struct ast_query *tide__parse_close_query(struct parser *p, struct ast_query *qu
 
 // --- SELECT ---
 
-static bool parse_item(struct parser *p, struct ast_select_item *item)
-{
+static bool parse_item(struct parser *p, struct ast_select_item *item) {
     struct source_pos start = p->token.pos;
     p->star_at = start.offset;
     if (at_token(p, TOKEN_STAR)) {
@@ -101,8 +89,7 @@ static bool parse_item(struct parser *p, struct ast_select_item *item)
 }
 
 // Hints of SELECT are for Flink's planner only.
-static bool skip_hint(struct parser *p)
-{
+static bool skip_hint(struct parser *p) {
     if (!at_token(p, TOKEN_HINT_OPEN)) return true;
     struct source_pos start = p->token.pos;
     while (!at_token(p, TOKEN_HINT_CLOSE)) {
@@ -118,8 +105,7 @@ static bool skip_hint(struct parser *p)
 static bool parse_group(struct parser *p, struct ast_group *group);
 
 // ( group, group, ... ) of GROUPING SETS, ROLLUP, CUBE
-static bool parse_group_children(struct parser *p, struct ast_group *group)
-{
+static bool parse_group_children(struct parser *p, struct ast_group *group) {
     if (!tide__parser_expect(p, TOKEN_LPAREN)) return false;
     struct ast_group *children = NULL;
     uint32_t count = 0;
@@ -136,8 +122,7 @@ static bool parse_group_children(struct parser *p, struct ast_group *group)
     return tide__parser_expect(p, TOKEN_RPAREN);
 }
 
-static bool parse_group_kind(struct parser *p, struct ast_group *group)
-{
+static bool parse_group_kind(struct parser *p, struct ast_group *group) {
     if (at_word(p, K_GROUPING) && peek_word(p, 1, K_SETS)) {
         group->kind = GROUP_SETS;
         tide__parser_advance(p);
@@ -153,16 +138,17 @@ static bool parse_group_kind(struct parser *p, struct ast_group *group)
         struct ast_expr *expr = tide__parse_expression(p);
         if (!expr) return false;
         // (a, b) is a list here, ROW(a, b) is a value.
-        if (expr->kind == EXPR_ROW && expr->text.len == 0) group->exprs = expr->args;
-        else tide__parse_push(p, &group->exprs, expr);
+        if (expr->kind == EXPR_ROW && expr->text.len == 0)
+            group->exprs = expr->args;
+        else
+            tide__parse_push(p, &group->exprs, expr);
         return true;
     }
     tide__parser_advance(p);
     return parse_group_children(p, group);
 }
 
-static bool parse_group(struct parser *p, struct ast_group *group)
-{
+static bool parse_group(struct parser *p, struct ast_group *group) {
     struct source_pos start = p->token.pos;
     if (!tide__parser_enter(p)) return false;
     bool ok = parse_group_kind(p, group);
@@ -171,8 +157,7 @@ static bool parse_group(struct parser *p, struct ast_group *group)
     return ok;
 }
 
-static bool parse_group_by(struct parser *p, struct ast_query *query)
-{
+static bool parse_group_by(struct parser *p, struct ast_query *query) {
     struct source_pos start = p->previous.pos;
     if (!tide__parser_expect_word(p, K_BY)) return false;
     query->has_group_by = true;
@@ -185,8 +170,7 @@ static bool parse_group_by(struct parser *p, struct ast_query *query)
     return true;
 }
 
-static bool parse_windows(struct parser *p, struct ast_query *query)
-{
+static bool parse_windows(struct parser *p, struct ast_query *query) {
     do {
         struct ast_named_window *named = PUSH(p, query->windows, query->window_count);
         if (!tide__parser_name(p, &named->name, "a window name")) return false;
@@ -196,8 +180,7 @@ static bool parse_windows(struct parser *p, struct ast_query *query)
     return true;
 }
 
-static bool parse_clauses(struct parser *p, struct ast_query *query)
-{
+static bool parse_clauses(struct parser *p, struct ast_query *query) {
     if (!tide__parser_accept_word(p, K_FROM)) return true;
     if (!(query->from = tide__parse_from(p))) return false;
     if (tide__parser_accept_word(p, K_WHERE) && !(query->where = tide__parse_expression(p))) return false;
@@ -207,8 +190,7 @@ static bool parse_clauses(struct parser *p, struct ast_query *query)
     return !tide__parser_accept_word(p, K_QUALIFY) || (query->qualify = tide__parse_expression(p)) != NULL;
 }
 
-static struct ast_query *parse_select(struct parser *p)
-{
+static struct ast_query *parse_select(struct parser *p) {
     struct ast_query *query = ARENA_NEW(p->arena, struct ast_query);
     struct source_pos start = p->token.pos;
     query->kind = QUERY_SELECT;
@@ -225,8 +207,7 @@ static struct ast_query *parse_select(struct parser *p)
 
 // --- VALUES, TABLE t ---
 
-static struct ast_query *parse_values(struct parser *p)
-{
+static struct ast_query *parse_values(struct parser *p) {
     struct ast_query *query = ARENA_NEW(p->arena, struct ast_query);
     struct source_pos start = p->token.pos;
     query->kind = QUERY_VALUES;
@@ -244,8 +225,7 @@ static struct ast_query *parse_values(struct parser *p)
     return tide__parse_close_query(p, query, start);
 }
 
-static struct ast_query *parse_table_query(struct parser *p)
-{
+static struct ast_query *parse_table_query(struct parser *p) {
     struct ast_query *query = ARENA_NEW(p->arena, struct ast_query);
     struct source_pos start = p->token.pos;
     query->kind = QUERY_TABLE;
@@ -254,8 +234,7 @@ static struct ast_query *parse_table_query(struct parser *p)
     return tide__parse_close_query(p, query, start);
 }
 
-static struct ast_query *parse_simple(struct parser *p)
-{
+static struct ast_query *parse_simple(struct parser *p) {
     if (at_word(p, K_SELECT)) return parse_select(p);
     if (at_word(p, K_VALUES)) return parse_values(p);
     if (at_word(p, K_TABLE)) return parse_table_query(p);
@@ -273,20 +252,22 @@ static struct ast_query *parse_simple(struct parser *p)
 
 // --- Set operations ---
 
-static bool at_set_op(const struct parser *p, enum ast_set_op *op)
-{
-    if (at_word(p, K_UNION)) *op = SET_UNION;
-    else if (at_word(p, K_EXCEPT) || at_word(p, K_MINUS)) *op = SET_EXCEPT;
-    else if (at_word(p, K_INTERSECT)) *op = SET_INTERSECT;
-    else return false;
+static bool at_set_op(const struct parser *p, enum ast_set_op *op) {
+    if (at_word(p, K_UNION))
+        *op = SET_UNION;
+    else if (at_word(p, K_EXCEPT) || at_word(p, K_MINUS))
+        *op = SET_EXCEPT;
+    else if (at_word(p, K_INTERSECT))
+        *op = SET_INTERSECT;
+    else
+        return false;
     return true;
 }
 
 static struct ast_query *parse_set_rest(struct parser *p, struct ast_query *left, bool intersect_only);
 
 // left op right; INTERSECT binds more strongly than the others.
-static struct ast_query *parse_set_op(struct parser *p, struct ast_query *left, enum ast_set_op op)
-{
+static struct ast_query *parse_set_op(struct parser *p, struct ast_query *left, enum ast_set_op op) {
     struct ast_query *query = ARENA_NEW(p->arena, struct ast_query);
     query->kind = QUERY_SET_OP;
     query->set_op = op;
@@ -306,8 +287,7 @@ static struct ast_query *parse_set_op(struct parser *p, struct ast_query *left, 
     return tide__parse_close_query(p, query, left->pos);
 }
 
-static struct ast_query *parse_set_rest(struct parser *p, struct ast_query *left, bool intersect_only)
-{
+static struct ast_query *parse_set_rest(struct parser *p, struct ast_query *left, bool intersect_only) {
     enum ast_set_op op;
     while (left && at_set_op(p, &op)) {
         if (intersect_only && op != SET_INTERSECT) break;
@@ -318,8 +298,7 @@ static struct ast_query *parse_set_rest(struct parser *p, struct ast_query *left
 
 // --- WITH, ORDER BY, LIMIT ---
 
-static bool parse_ctes(struct parser *p, struct ast_cte **ctes, uint32_t *count)
-{
+static bool parse_ctes(struct parser *p, struct ast_cte **ctes, uint32_t *count) {
     if (at_word(p, K_RECURSIVE))
         return tide__parser_fail(p, TIDE_ERR_PLAN, p->token.pos, NULL, "WITH RECURSIVE is not supported");
     do {
@@ -333,8 +312,7 @@ static bool parse_ctes(struct parser *p, struct ast_cte **ctes, uint32_t *count)
     return true;
 }
 
-static bool parse_count(struct parser *p, struct ast_expr **out)
-{
+static bool parse_count(struct parser *p, struct ast_expr **out) {
     if (!at_token(p, TOKEN_INTEGER)) {
         tide__parser_note(p, "a whole number");
         return tide__parser_unexpected(p);
@@ -342,34 +320,29 @@ static bool parse_count(struct parser *p, struct ast_expr **out)
     return (*out = tide__parse_literal(p)) != NULL;
 }
 
-static void skip_rows(struct parser *p)
-{
+static void skip_rows(struct parser *p) {
     if (!tide__parser_accept_word(p, K_ROW)) tide__parser_accept_word(p, K_ROWS);
 }
 
-static bool parse_fetch(struct parser *p, struct ast_expr **limit)
-{
+static bool parse_fetch(struct parser *p, struct ast_expr **limit) {
     if (!tide__parser_accept_word(p, K_FIRST) && !tide__parser_expect_word(p, K_NEXT)) return false;
     if (!parse_count(p, limit)) return false;
     skip_rows(p);
     return tide__parser_expect_word(p, K_ONLY);
 }
 
-static bool has_order(const struct ast_query *query)
-{
+static bool has_order(const struct ast_query *query) {
     return query->order_by.count > 0 || query->limit || query->offset;
 }
 
-static struct ast_query *nest(struct parser *p, struct ast_query *inner)
-{
+static struct ast_query *nest(struct parser *p, struct ast_query *inner) {
     struct ast_query *query = ARENA_NEW(p->arena, struct ast_query);
     query->kind = QUERY_NESTED;
     query->left = inner;
     return tide__parse_close_query(p, query, inner->pos);
 }
 
-static struct ast_query *parse_order_and_limit(struct parser *p, struct ast_query *query)
-{
+static struct ast_query *parse_order_and_limit(struct parser *p, struct ast_query *query) {
     if (has_order(query) &&
         (at_word(p, K_ORDER) || at_word(p, K_LIMIT) || at_word(p, K_OFFSET) || at_word(p, K_FETCH)) &&
         !(query = nest(p, query)))
@@ -380,8 +353,7 @@ static struct ast_query *parse_order_and_limit(struct parser *p, struct ast_quer
         if (!tide__parse_order_by(p, &query->order_by)) return NULL;
         query->order_pos = tide__parser_span(p, start);
     }
-    if (tide__parser_accept_word(p, K_LIMIT) && !tide__parser_accept_word(p, K_ALL) &&
-        !parse_count(p, &query->limit))
+    if (tide__parser_accept_word(p, K_LIMIT) && !tide__parser_accept_word(p, K_ALL) && !parse_count(p, &query->limit))
         return NULL;
     if (tide__parser_accept_word(p, K_OFFSET)) {
         if (!parse_count(p, &query->offset)) return NULL;
@@ -391,8 +363,7 @@ static struct ast_query *parse_order_and_limit(struct parser *p, struct ast_quer
     return query;
 }
 
-static struct ast_query *parse_query_body(struct parser *p)
-{
+static struct ast_query *parse_query_body(struct parser *p) {
     struct source_pos start = p->token.pos;
     struct ast_cte *ctes = NULL;
     uint32_t cte_count = 0;
@@ -409,16 +380,14 @@ static struct ast_query *parse_query_body(struct parser *p)
     return tide__parse_close_query(p, query, start);
 }
 
-struct ast_query *tide__parse_query(struct parser *p)
-{
+struct ast_query *tide__parse_query(struct parser *p) {
     if (!tide__parser_enter(p)) return NULL;
     struct ast_query *query = parse_query_body(p);
     tide__parser_leave(p);
     return query;
 }
 
-struct ast_query *tide__parse_query_tail(struct parser *p, struct ast_query *first)
-{
+struct ast_query *tide__parse_query_tail(struct parser *p, struct ast_query *first) {
     struct source_pos start = first->pos;
     struct ast_query *query = parse_set_rest(p, first, false);
     if (query) query = parse_order_and_limit(p, query);

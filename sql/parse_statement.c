@@ -6,8 +6,7 @@
 
 static bool parse_any(struct parser *p, struct statement *s);
 
-bool tide__parse_skip_statement(struct parser *p)
-{
+bool tide__parse_skip_statement(struct parser *p) {
     while (!at_token(p, TOKEN_SEMICOLON) && !at_token(p, TOKEN_END)) {
         // What Flink would say inside a statement that is not run here does not matter, an open quote does.
         tide__parser_advance(p);
@@ -16,8 +15,7 @@ bool tide__parse_skip_statement(struct parser *p)
     return true;
 }
 
-static bool unsupported(struct parser *p, struct statement *s, const char *what)
-{
+static bool unsupported(struct parser *p, struct statement *s, const char *what) {
     s->kind = STATEMENT_UNSUPPORTED;
     s->what = tide__str(what);
     return tide__parse_skip_statement(p);
@@ -26,8 +24,7 @@ static bool unsupported(struct parser *p, struct statement *s, const char *what)
 // --- INSERT ---
 
 // PARTITION (k = v, d)
-static bool parse_partition(struct parser *p, struct statement *s)
-{
+static bool parse_partition(struct parser *p, struct statement *s) {
     if (!tide__parser_expect(p, TOKEN_LPAREN)) return false;
     do {
         struct ast_partition *part = PUSH(p, s->partition, s->partition_count);
@@ -38,18 +35,15 @@ static bool parse_partition(struct parser *p, struct statement *s)
 }
 
 // Inside (..) columns or a query may stand: INSERT INTO t (a, b) SELECT .., INSERT INTO t (SELECT ..)
-static bool parse_insert_columns(struct parser *p, struct statement *s)
-{
+static bool parse_insert_columns(struct parser *p, struct statement *s) {
     if (!at_token(p, TOKEN_LPAREN)) return true;
     const struct token *next = tide__parser_peek(p, 1);
     bool column = next->kind == TOKEN_QUOTED || next->kind == TOKEN_WORD;
-    bool query = is_word(next, K_SELECT) || is_word(next, K_WITH) || is_word(next, K_VALUES) ||
-                 is_word(next, K_TABLE);
+    bool query = is_word(next, K_SELECT) || is_word(next, K_WITH) || is_word(next, K_VALUES) || is_word(next, K_TABLE);
     return !column || query || tide__parser_names(p, &s->columns, "a column name");
 }
 
-static bool parse_insert(struct parser *p, struct statement *s)
-{
+static bool parse_insert(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_INSERT;
     tide__parser_advance(p);
     s->overwrite = tide__parser_accept_word(p, K_OVERWRITE);
@@ -58,15 +52,14 @@ static bool parse_insert(struct parser *p, struct statement *s)
     if (at_token(p, TOKEN_HINT_OPEN))
         return tide__parser_fail(p, TIDE_ERR_PLAN, p->token.pos, "put the options into CREATE TABLE",
                                  "options of an INSERT's table are not supported");
-    if (tide__parser_accept_word(p, K_PARTITION) && !parse_partition(p, s)) return false;
+    if (tide__parser_take_word(p, K_PARTITION) && !parse_partition(p, s)) return false;
     if (!parse_insert_columns(p, s)) return false;
     return (s->query = tide__parse_query(p)) != NULL;
 }
 
 // --- Statement sets ---
 
-static bool parse_inner(struct parser *p, struct statement *outer)
-{
+static bool parse_inner(struct parser *p, struct statement *outer) {
     struct statement *inner = ARENA_NEW(p->arena, struct statement);
     inner->uid = p->scanner.uid;
     inner->uid_pos = p->scanner.uid_pos;
@@ -83,8 +76,7 @@ static bool parse_inner(struct parser *p, struct statement *outer)
 }
 
 // INSERT ..; INSERT ..; END. The current token is the one (BEGIN or a semicolon) before the first INSERT.
-static bool parse_set_body(struct parser *p, struct statement *s)
-{
+static bool parse_set_body(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_SET_OF;
     do {
         p->scanner.uid = (struct str){0};
@@ -99,8 +91,7 @@ static bool parse_set_body(struct parser *p, struct statement *s)
     return tide__parser_expect_word(p, K_END);
 }
 
-static bool parse_execute(struct parser *p, struct statement *s)
-{
+static bool parse_execute(struct parser *p, struct statement *s) {
     tide__parser_advance(p);
     if (at_word(p, K_PLAN)) return unsupported(p, s, "EXECUTE PLAN");
     if (at_word(p, K_INSERT)) return parse_insert(p, s);
@@ -113,8 +104,7 @@ static bool parse_execute(struct parser *p, struct statement *s)
     return parse_set_body(p, s);
 }
 
-static bool parse_begin(struct parser *p, struct statement *s)
-{
+static bool parse_begin(struct parser *p, struct statement *s) {
     tide__parser_advance(p);
     if (!tide__parser_expect_word(p, K_STATEMENT) || !tide__parser_expect_word(p, K_SET)) return false;
     if (!at_token(p, TOKEN_SEMICOLON)) return tide__parser_expect(p, TOKEN_SEMICOLON);
@@ -124,11 +114,9 @@ static bool parse_begin(struct parser *p, struct statement *s)
 // --- SET, RESET ---
 
 // A key without quotes: words with dots and dashes.
-static bool bare_key(struct parser *p, struct str *key, struct source_pos *pos)
-{
+static bool bare_key(struct parser *p, struct str *key, struct source_pos *pos) {
     struct source_pos start = p->token.pos;
-    while (at_token(p, TOKEN_WORD) || at_token(p, TOKEN_DOT) || at_token(p, TOKEN_MINUS) ||
-           at_token(p, TOKEN_INTEGER))
+    while (at_token(p, TOKEN_WORD) || at_token(p, TOKEN_DOT) || at_token(p, TOKEN_MINUS) || at_token(p, TOKEN_INTEGER))
         tide__parser_advance(p);
     *pos = tide__parser_span(p, start);
     *key = tide__parser_text(p, *pos);
@@ -137,15 +125,12 @@ static bool bare_key(struct parser *p, struct str *key, struct source_pos *pos)
     return tide__parser_unexpected(p);
 }
 
-static bool parse_key(struct parser *p, struct ast_option *option)
-{
-    if (at_token(p, TOKEN_STRING))
-        return tide__parser_string(p, &option->key, &option->key_pos, "a 'key'");
+static bool parse_key(struct parser *p, struct ast_option *option) {
+    if (at_token(p, TOKEN_STRING)) return tide__parser_string(p, &option->key, &option->key_pos, "a 'key'");
     return bare_key(p, &option->key, &option->key_pos);
 }
 
-static bool parse_set(struct parser *p, struct statement *s)
-{
+static bool parse_set(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_SET;
     tide__parser_advance(p);
     if (at_token(p, TOKEN_SEMICOLON) || at_token(p, TOKEN_END)) return true;
@@ -176,8 +161,7 @@ static bool parse_set(struct parser *p, struct statement *s)
     return true;
 }
 
-static bool parse_reset(struct parser *p, struct statement *s)
-{
+static bool parse_reset(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_RESET;
     tide__parser_advance(p);
     if (at_token(p, TOKEN_SEMICOLON) || at_token(p, TOKEN_END)) return true;
@@ -186,8 +170,7 @@ static bool parse_reset(struct parser *p, struct statement *s)
 
 // --- DESCRIBE, SHOW, EXPLAIN, USE ---
 
-static bool parse_describe(struct parser *p, struct statement *s)
-{
+static bool parse_describe(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_DESCRIBE;
     tide__parser_advance(p);
     static const enum keyword others[] = {K_CATALOG, K_DATABASE, K_FUNCTION, K_MODEL};
@@ -201,8 +184,7 @@ static bool parse_describe(struct parser *p, struct statement *s)
 }
 
 // FROM t, IN t, NOT LIKE 'x', LIKE 'x' in any order that Flink has
-static bool parse_show_tail(struct parser *p, struct statement *s)
-{
+static bool parse_show_tail(struct parser *p, struct statement *s) {
     if (tide__parser_accept_word(p, K_FROM) || tide__parser_accept_word(p, K_IN)) {
         if (!tide__parser_path(p, &s->path, "a name")) return false;
     }
@@ -211,18 +193,19 @@ static bool parse_show_tail(struct parser *p, struct statement *s)
     return !tide__parser_accept_word(p, K_LIKE) || tide__parser_string(p, &s->like, NULL, "a 'pattern'");
 }
 
-static bool show_create(struct parser *p, struct statement *s)
-{
+static bool show_create(struct parser *p, struct statement *s) {
     tide__parser_advance(p);
-    if (tide__parser_accept_word(p, K_VIEW)) s->what = STR_LIT("CREATE VIEW");
-    else if (tide__parser_expect_word(p, K_TABLE)) s->what = STR_LIT("CREATE TABLE");
-    else return false;
+    if (tide__parser_accept_word(p, K_VIEW))
+        s->what = STR_LIT("CREATE VIEW");
+    else if (tide__parser_expect_word(p, K_TABLE))
+        s->what = STR_LIT("CREATE TABLE");
+    else
+        return false;
     return tide__parser_path(p, &s->path, "a table name");
 }
 
-static bool parse_show(struct parser *p, struct statement *s)
-{
-    static const enum keyword kinds[] = {K_TABLES, K_VIEWS, K_COLUMNS, K_CATALOGS, K_DATABASES,
+static bool parse_show(struct parser *p, struct statement *s) {
+    static const enum keyword kinds[] = {K_TABLES,    K_VIEWS,   K_COLUMNS,    K_CATALOGS,   K_DATABASES,
                                          K_FUNCTIONS, K_MODULES, K_PARTITIONS, K_PROCEDURES, K_MODELS};
     s->kind = STATEMENT_SHOW;
     tide__parser_advance(p);
@@ -247,8 +230,7 @@ static bool parse_show(struct parser *p, struct statement *s)
 }
 
 // EXPLAIN [PLAN FOR | details, ..] statement
-static bool parse_explain(struct parser *p, struct statement *s)
-{
+static bool parse_explain(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_EXPLAIN;
     tide__parser_advance(p);
     if (at_word(p, K_PLAN) && peek_word(p, 1, K_FOR)) {
@@ -263,7 +245,8 @@ static bool parse_explain(struct parser *p, struct statement *s)
     }
     struct statement *inner = ARENA_NEW(p->arena, struct statement);
     inner->pos = p->token.pos;
-    if (at_word(p, K_EXPLAIN)) return tide__parser_unexpected(p);
+    if (at_word(p, K_EXPLAIN))
+        return tide__parser_fail(p, TIDE_ERR_PARSE, p->token.pos, "remove one of them", "EXPLAIN of an EXPLAIN");
     if (at_word(p, K_STATEMENT)) {
         // EXPLAIN STATEMENT SET BEGIN .. END
         tide__parser_advance(p);
@@ -279,8 +262,7 @@ static bool parse_explain(struct parser *p, struct statement *s)
     return true;
 }
 
-static bool parse_use(struct parser *p, struct statement *s)
-{
+static bool parse_use(struct parser *p, struct statement *s) {
     tide__parser_advance(p);
     if (at_word(p, K_MODULES)) return unsupported(p, s, "USE MODULES");
     s->kind = STATEMENT_USE;
@@ -293,18 +275,25 @@ static bool parse_use(struct parser *p, struct statement *s)
 
 // --- DROP, ALTER ---
 
-static bool parse_drop(struct parser *p, struct statement *s)
-{
+static bool parse_drop(struct parser *p, struct statement *s) {
     tide__parser_advance(p);
     s->temporary = tide__parser_accept_word(p, K_TEMPORARY);
-    if (tide__parser_accept_word(p, K_TABLE)) s->kind = STATEMENT_DROP_TABLE;
-    else if (tide__parser_accept_word(p, K_VIEW)) s->kind = STATEMENT_DROP_VIEW;
-    else if (at_word(p, K_DATABASE)) return unsupported(p, s, "DROP DATABASE");
-    else if (at_word(p, K_CATALOG)) return unsupported(p, s, "DROP CATALOG");
-    else if (at_word(p, K_FUNCTION) || at_word(p, K_SYSTEM)) return unsupported(p, s, "DROP FUNCTION");
-    else if (at_word(p, K_MODEL)) return unsupported(p, s, "DROP MODEL");
-    else if (at_word(p, K_MATERIALIZED)) return unsupported(p, s, "DROP MATERIALIZED TABLE");
-    else return tide__parser_unexpected(p);
+    if (tide__parser_accept_word(p, K_TABLE))
+        s->kind = STATEMENT_DROP_TABLE;
+    else if (tide__parser_accept_word(p, K_VIEW))
+        s->kind = STATEMENT_DROP_VIEW;
+    else if (at_word(p, K_DATABASE))
+        return unsupported(p, s, "DROP DATABASE");
+    else if (at_word(p, K_CATALOG))
+        return unsupported(p, s, "DROP CATALOG");
+    else if (at_word(p, K_FUNCTION) || at_word(p, K_SYSTEM))
+        return unsupported(p, s, "DROP FUNCTION");
+    else if (at_word(p, K_MODEL))
+        return unsupported(p, s, "DROP MODEL");
+    else if (at_word(p, K_MATERIALIZED))
+        return unsupported(p, s, "DROP MATERIALIZED TABLE");
+    else
+        return tide__parser_unexpected(p);
     if (tide__parser_accept_word(p, K_IF)) {
         if (!tide__parser_expect_word(p, K_EXISTS)) return false;
         s->if_exists = true;
@@ -312,8 +301,7 @@ static bool parse_drop(struct parser *p, struct statement *s)
     return tide__parser_path(p, &s->path, s->kind == STATEMENT_DROP_TABLE ? "a table name" : "a view name");
 }
 
-static bool parse_alter(struct parser *p, struct statement *s)
-{
+static bool parse_alter(struct parser *p, struct statement *s) {
     tide__parser_advance(p);
     bool view = at_word(p, K_VIEW);
     if (!view && !at_word(p, K_TABLE)) {
@@ -350,14 +338,12 @@ struct opening {
     const char *unsupported;  // the name, if there is no parse
 };
 
-static bool parse_create(struct parser *p, struct statement *s)
-{
+static bool parse_create(struct parser *p, struct statement *s) {
     tide__parser_advance(p);
     return tide__parse_create(p, s);
 }
 
-static bool parse_select(struct parser *p, struct statement *s)
-{
+static bool parse_select(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_QUERY;
     return (s->query = tide__parse_query(p)) != NULL;
 }
@@ -400,23 +386,19 @@ static const struct opening openings[] = {
     {"SOURCE", NULL, "SOURCE"},
 };
 
-enum { OPENINGS = sizeof openings / sizeof *openings, OPENINGS_SHOWN = 3 };
+enum { OPENINGS = sizeof openings / sizeof *openings };
 
-static bool parse_any(struct parser *p, struct statement *s)
-{
+static bool parse_any(struct parser *p, struct statement *s) {
     if (at_token(p, TOKEN_LPAREN)) return parse_select(p, s);
     for (size_t i = 0; i < OPENINGS && at_token(p, TOKEN_WORD); i++) {
         if (!tide__str_ieq_c(p->token.text, openings[i].word)) continue;
         return openings[i].parse ? openings[i].parse(p, s) : unsupported(p, s, openings[i].unsupported);
     }
-    // All are candidates for "did you mean"; only the first few are listed.
-    for (size_t i = 0; i < OPENINGS; i++)
-        if (i < OPENINGS_SHOWN || openings[i].parse) tide__parser_note(p, openings[i].word);
+    for (size_t i = 0; i < OPENINGS; i++) tide__parser_note(p, openings[i].word);
     return tide__parser_unexpected(p);
 }
 
-struct statement *tide__parse_statement(struct parser *p)
-{
+struct statement *tide__parse_statement(struct parser *p) {
     struct statement *s = ARENA_NEW(p->arena, struct statement);
     s->pos = p->token.pos;
     if (!parse_any(p, s)) return NULL;

@@ -8,8 +8,7 @@
 
 static struct ast_table_ref *parse_joins(struct parser *p);
 
-static struct ast_table_ref *close_table(struct parser *p, struct ast_table_ref *table)
-{
+static struct ast_table_ref *close_table(struct parser *p, struct ast_table_ref *table) {
     uint32_t depth = 0;
     const struct ast_expr *const exprs[] = {table->call, table->on, table->system_time};
     for (size_t i = 0; i < sizeof exprs / sizeof *exprs; i++)
@@ -22,8 +21,7 @@ static struct ast_table_ref *close_table(struct parser *p, struct ast_table_ref 
     return tide__parse_check_depth(p, table->depth, table->pos) ? table : NULL;
 }
 
-static struct ast_table_ref *new_table(struct parser *p, enum ast_table_kind kind, struct source_pos pos)
-{
+static struct ast_table_ref *new_table(struct parser *p, enum ast_table_kind kind, struct source_pos pos) {
     struct ast_table_ref *table = ARENA_NEW(p->arena, struct ast_table_ref);
     table->kind = kind;
     table->pos = pos;
@@ -33,8 +31,7 @@ static struct ast_table_ref *new_table(struct parser *p, enum ast_table_kind kin
 // --- What may follow a table ---
 
 // /*+ OPTIONS('k' = 'v'), OTHER(..) */; hints other than OPTIONS only advise a planner.
-static bool parse_hints(struct parser *p, struct ast_table_ref *table)
-{
+static bool parse_hints(struct parser *p, struct ast_table_ref *table) {
     if (!at_token(p, TOKEN_HINT_OPEN)) return true;
     struct source_pos start = p->token.pos;
     tide__parser_advance(p);
@@ -43,8 +40,7 @@ static bool parse_hints(struct parser *p, struct ast_table_ref *table)
             tide__parser_advance(p);
             if (!tide__parser_options(p, &table->options, true)) return false;
         } else if (at_token(p, TOKEN_END)) {
-            return tide__parser_fail(p, TIDE_ERR_PARSE, start, "close it with */",
-                                     "this hint is never closed");
+            return tide__parser_fail(p, TIDE_ERR_PARSE, start, "close it with */", "this hint is never closed");
         } else if (at_token(p, TOKEN_ERROR)) {
             return tide__parser_unexpected(p);
         } else {
@@ -56,8 +52,7 @@ static bool parse_hints(struct parser *p, struct ast_table_ref *table)
 }
 
 // FOR SYSTEM_TIME AS OF x
-static bool parse_system_time(struct parser *p, struct ast_table_ref *table)
-{
+static bool parse_system_time(struct parser *p, struct ast_table_ref *table) {
     if (!at_word(p, K_FOR)) return true;
     tide__parser_advance(p);
     if (!tide__parser_expect_word(p, K_SYSTEM_TIME) || !tide__parser_expect_word(p, K_AS) ||
@@ -67,18 +62,15 @@ static bool parse_system_time(struct parser *p, struct ast_table_ref *table)
     return table->system_time != NULL;
 }
 
-static bool refuse_unsupported(struct parser *p)
-{
-    if (!at_word(p, K_MATCH_RECOGNIZE) && !at_word(p, K_TABLESAMPLE) && !at_word(p, K_PIVOT) &&
-        !at_word(p, K_UNPIVOT))
+static bool refuse_unsupported(struct parser *p) {
+    if (!at_word(p, K_MATCH_RECOGNIZE) && !at_word(p, K_TABLESAMPLE) && !at_word(p, K_PIVOT) && !at_word(p, K_UNPIVOT))
         return true;
     return tide__parser_fail(p, TIDE_ERR_PLAN, p->token.pos, NULL, "%s is not supported",
                              tide__keyword_text(p->token.keyword));
 }
 
 // [AS] name [(a, b)]
-static bool parse_alias(struct parser *p, struct ast_table_ref *table)
-{
+static bool parse_alias(struct parser *p, struct ast_table_ref *table) {
     if (!refuse_unsupported(p)) return false;
     bool as = tide__parser_accept_word(p, K_AS);
     if (!as && !tide__parser_at_name(p)) return true;
@@ -87,16 +79,14 @@ static bool parse_alias(struct parser *p, struct ast_table_ref *table)
     return refuse_unsupported(p);
 }
 
-static struct ast_table_ref *finish_table(struct parser *p, struct ast_table_ref *table)
-{
+static struct ast_table_ref *finish_table(struct parser *p, struct ast_table_ref *table) {
     return parse_alias(p, table) ? close_table(p, table) : NULL;
 }
 
 // --- Tables ---
 
 // ( query ) or ( tables and joins )
-static struct ast_table_ref *parse_parenthesis(struct parser *p, bool lateral)
-{
+static struct ast_table_ref *parse_parenthesis(struct parser *p, bool lateral) {
     struct ast_table_ref *table = new_table(p, TABLE_SUBQUERY, p->token.pos);
     table->lateral = lateral;
     tide__parser_advance(p);
@@ -124,8 +114,7 @@ static struct ast_table_ref *parse_parenthesis(struct parser *p, bool lateral)
 }
 
 // A function's name and arguments; UNNEST is a kind of its own.
-static bool parse_function(struct parser *p, struct ast_table_ref *table)
-{
+static bool parse_function(struct parser *p, struct ast_table_ref *table) {
     struct ast_path path = {.pos = p->token.pos};
     if (at_word(p, K_UNNEST)) {
         table->kind = TABLE_UNNEST;
@@ -139,8 +128,7 @@ static bool parse_function(struct parser *p, struct ast_table_ref *table)
 }
 
 // TABLE ( f(..) )
-static struct ast_table_ref *parse_table_function(struct parser *p, struct source_pos start, bool lateral)
-{
+static struct ast_table_ref *parse_table_function(struct parser *p, struct source_pos start, bool lateral) {
     struct ast_table_ref *table = new_table(p, TABLE_FUNCTION, start);
     table->lateral = lateral;
     if (!tide__parser_expect_word(p, K_TABLE) || !tide__parser_expect(p, TOKEN_LPAREN)) return NULL;
@@ -148,8 +136,7 @@ static struct ast_table_ref *parse_table_function(struct parser *p, struct sourc
     return finish_table(p, table);
 }
 
-static struct ast_table_ref *parse_unnest(struct parser *p, struct source_pos start, bool lateral)
-{
+static struct ast_table_ref *parse_unnest(struct parser *p, struct source_pos start, bool lateral) {
     struct ast_table_ref *table = new_table(p, TABLE_UNNEST, start);
     table->lateral = lateral;
     if (!parse_function(p, table)) return NULL;
@@ -161,8 +148,7 @@ static struct ast_table_ref *parse_unnest(struct parser *p, struct source_pos st
     return finish_table(p, table);
 }
 
-static struct ast_table_ref *parse_lateral(struct parser *p)
-{
+static struct ast_table_ref *parse_lateral(struct parser *p) {
     struct source_pos start = p->token.pos;
     tide__parser_advance(p);
     if (at_token(p, TOKEN_LPAREN)) {
@@ -178,8 +164,7 @@ static struct ast_table_ref *parse_lateral(struct parser *p)
 }
 
 // t or f(..)
-static struct ast_table_ref *parse_named(struct parser *p)
-{
+static struct ast_table_ref *parse_named(struct parser *p) {
     struct ast_table_ref *table = new_table(p, TABLE_NAME, p->token.pos);
     if (!tide__parser_path(p, &table->path, "a table name")) return NULL;
     if (at_token(p, TOKEN_LPAREN)) {
@@ -193,8 +178,7 @@ static struct ast_table_ref *parse_named(struct parser *p)
     return finish_table(p, table);
 }
 
-static struct ast_table_ref *parse_primary(struct parser *p)
-{
+static struct ast_table_ref *parse_primary(struct parser *p) {
     if (at_token(p, TOKEN_LPAREN)) return parse_parenthesis(p, false);
     if (at_word(p, K_LATERAL)) return parse_lateral(p);
     if (at_word(p, K_TABLE)) return parse_table_function(p, p->token.pos, false);
@@ -214,25 +198,27 @@ static struct ast_table_ref *parse_primary(struct parser *p)
 // --- Joins ---
 
 // [NATURAL] [INNER | LEFT [OUTER] | RIGHT [OUTER] | FULL [OUTER] | CROSS] JOIN; false without error if none is here
-static bool parse_join_words(struct parser *p, struct ast_table_ref *join)
-{
+static bool parse_join_words(struct parser *p, struct ast_table_ref *join) {
     join->join_pos = p->token.pos;
-    bool any = join->natural = tide__parser_accept_word(p, K_NATURAL);
+    bool any = join->natural = tide__parser_take_word(p, K_NATURAL);
     join->join = JOIN_INNER;
     bool outer = true;
-    if (tide__parser_accept_word(p, K_LEFT)) join->join = JOIN_LEFT;
-    else if (tide__parser_accept_word(p, K_RIGHT)) join->join = JOIN_RIGHT;
-    else if (tide__parser_accept_word(p, K_FULL)) join->join = JOIN_FULL;
+    if (tide__parser_take_word(p, K_LEFT))
+        join->join = JOIN_LEFT;
+    else if (tide__parser_take_word(p, K_RIGHT))
+        join->join = JOIN_RIGHT;
+    else if (tide__parser_take_word(p, K_FULL))
+        join->join = JOIN_FULL;
     else {
         outer = false;
-        if (tide__parser_accept_word(p, K_CROSS)) {
+        if (tide__parser_take_word(p, K_CROSS)) {
             join->join = JOIN_CROSS;
             any = true;
-        } else if (tide__parser_accept_word(p, K_INNER)) {
+        } else if (tide__parser_take_word(p, K_INNER)) {
             any = true;
         }
     }
-    if (outer) tide__parser_accept_word(p, K_OUTER);
+    if (outer) tide__parser_take_word(p, K_OUTER);
     if (!(any || outer) && !at_word(p, K_JOIN)) {
         tide__parser_note(p, "JOIN");
         return false;
@@ -242,17 +228,14 @@ static bool parse_join_words(struct parser *p, struct ast_table_ref *join)
     return true;
 }
 
-static bool parse_condition(struct parser *p, struct ast_table_ref *join)
-{
+static bool parse_condition(struct parser *p, struct ast_table_ref *join) {
     if (join->natural || join->join == JOIN_CROSS) return true;
     if (tide__parser_accept_word(p, K_ON)) return (join->on = tide__parse_expression(p)) != NULL;
-    if (tide__parser_accept_word(p, K_USING))
-        return tide__parser_names(p, &join->using_columns, "a column name");
+    if (tide__parser_accept_word(p, K_USING)) return tide__parser_names(p, &join->using_columns, "a column name");
     return true;  // the binder says that a condition is missing, or takes it as CROSS
 }
 
-static struct ast_table_ref *parse_joins(struct parser *p)
-{
+static struct ast_table_ref *parse_joins(struct parser *p) {
     struct ast_table_ref *left = parse_primary(p);
     while (left) {
         struct ast_table_ref *join = new_table(p, TABLE_JOIN, left->pos);
@@ -265,8 +248,7 @@ static struct ast_table_ref *parse_joins(struct parser *p)
     return NULL;
 }
 
-static struct ast_table_ref *parse_commas(struct parser *p)
-{
+static struct ast_table_ref *parse_commas(struct parser *p) {
     struct ast_table_ref *left = parse_joins(p);
     while (left && at_token(p, TOKEN_COMMA)) {
         struct ast_table_ref *join = new_table(p, TABLE_JOIN, left->pos);
@@ -281,8 +263,7 @@ static struct ast_table_ref *parse_commas(struct parser *p)
     return left;
 }
 
-struct ast_table_ref *tide__parse_from(struct parser *p)
-{
+struct ast_table_ref *tide__parse_from(struct parser *p) {
     if (!tide__parser_enter(p)) return NULL;
     struct ast_table_ref *table = parse_commas(p);
     tide__parser_leave(p);

@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void tide__parser_advance(struct parser *p)
-{
+void tide__parser_advance(struct parser *p) {
     p->previous = p->token;
     if (p->ahead_count > 0) {
         p->token = p->ahead[0];
@@ -26,8 +25,7 @@ void tide__parser_advance(struct parser *p)
     p->expected_count = 0;
 }
 
-const struct token *tide__parser_peek(struct parser *p, uint32_t n)
-{
+const struct token *tide__parser_peek(struct parser *p, uint32_t n) {
     assert(n >= 1 && n <= LOOKAHEAD);
     while (p->ahead_count < n) {
         // Nothing is scanned beyond the end or an error, so that its message stays.
@@ -39,15 +37,13 @@ const struct token *tide__parser_peek(struct parser *p, uint32_t n)
     return &p->ahead[n - 1];
 }
 
-void tide__parser_note(struct parser *p, const char *what)
-{
+void tide__parser_note(struct parser *p, const char *what) {
     for (uint32_t i = 0; i < p->expected_count; i++)
         if (strcmp(p->expected[i], what) == 0) return;
     if (p->expected_count < EXPECTED_MAX) p->expected[p->expected_count++] = what;
 }
 
-bool tide__parser_accept(struct parser *p, enum token_kind kind)
-{
+bool tide__parser_accept(struct parser *p, enum token_kind kind) {
     if (p->token.kind == kind) {
         tide__parser_advance(p);
         return true;
@@ -56,29 +52,34 @@ bool tide__parser_accept(struct parser *p, enum token_kind kind)
     return false;
 }
 
-bool tide__parser_accept_word(struct parser *p, enum keyword keyword)
-{
+bool tide__parser_accept_word(struct parser *p, enum keyword keyword) {
     if (at_word(p, keyword)) {
         tide__parser_advance(p);
         return true;
     }
-    tide__parser_note(p, tide__keyword_text(keyword));
+    tide__parser_note(p, keyword == K_ORDER       ? "ORDER BY"
+                         : keyword == K_GROUP     ? "GROUP BY"
+                         : keyword == K_PARTITION ? "PARTITION BY"
+                                                  : tide__keyword_text(keyword));
     return false;
 }
 
-bool tide__parser_expect(struct parser *p, enum token_kind kind)
-{
+bool tide__parser_take_word(struct parser *p, enum keyword keyword) {
+    if (!at_word(p, keyword)) return false;
+    tide__parser_advance(p);
+    return true;
+}
+
+bool tide__parser_expect(struct parser *p, enum token_kind kind) {
     return tide__parser_accept(p, kind) || tide__parser_unexpected(p);
 }
 
-bool tide__parser_expect_word(struct parser *p, enum keyword keyword)
-{
+bool tide__parser_expect_word(struct parser *p, enum keyword keyword) {
     return tide__parser_accept_word(p, keyword) || tide__parser_unexpected(p);
 }
 
 bool tide__parser_fail(struct parser *p, tide_status status, struct source_pos pos, const char *hint,
-                       const char *format, ...)
-{
+                       const char *format, ...) {
     char message[512];
     va_list args;
     va_start(args, format);
@@ -91,39 +92,29 @@ bool tide__parser_fail(struct parser *p, tide_status status, struct source_pos p
 
 // --- Unexpected tokens ---
 
-static bool is_plain_word(const struct token *token)
-{
+static bool is_plain_word(const struct token *token) {
     return token->kind == TOKEN_WORD && token->keyword == KEYWORD_NONE;
 }
 
-static const char *nearest_expected(const struct parser *p, struct str word, const char *const *more)
-{
+static const char *nearest_expected(const struct parser *p, struct str word, const char *const *more) {
     const char *candidates[EXPECTED_MAX + 8];
     size_t count = 0;
-    char upper[64];
-    if (word.len < 3 || word.len >= sizeof upper) return NULL;
-    for (size_t i = 0; i < word.len; i++) {
-        char c = word.data[i];
-        upper[i] = (c >= 'a' && c <= 'z') ? (char)(c - 'a' + 'A') : c;
-    }
+    if (word.len < 3) return NULL;
     for (uint32_t i = 0; i < p->expected_count; i++)
-        if (p->expected[i][0] >= 'A' && p->expected[i][0] <= 'Z')
-            candidates[count++] = p->expected[i];
+        if (p->expected[i][0] >= 'A' && p->expected[i][0] <= 'Z') candidates[count++] = p->expected[i];
     for (size_t i = 0; more && more[i]; i++) candidates[count++] = more[i];
-    return tide__nearest((struct str){upper, word.len}, candidates, count);
+    return tide__nearest(word, candidates, count);
 }
 
 // A misspelt keyword is often taken for a name, and the trouble shows one word later: SELECT a FORM t.
-static const char *misspelt_previous(const struct parser *p)
-{
+static const char *misspelt_previous(const struct parser *p) {
     static const char *const clauses[] = {"FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "JOIN", "LIMIT", NULL};
     if (!is_plain_word(&p->previous) || p->previous.pos.length < 4) return NULL;
     return nearest_expected(p, p->previous.text, clauses);
 }
 
-static void list_expected(const struct parser *p, char *out, size_t size)
-{
-    enum { SHOWN_MAX = 7 };
+static void list_expected(const struct parser *p, char *out, size_t size) {
+    enum { SHOWN_MAX = 6 };
     uint32_t count = p->expected_count < SHOWN_MAX ? p->expected_count : SHOWN_MAX;
     size_t len = 0;
     out[0] = '\0';
@@ -136,15 +127,19 @@ static void list_expected(const struct parser *p, char *out, size_t size)
     if (count < p->expected_count) snprintf(out + len, size - len, " or something else");
 }
 
-static bool expects_name(const struct parser *p)
-{
+static bool expects(const struct parser *p, const char *what) {
+    for (uint32_t i = 0; i < p->expected_count; i++)
+        if (strcmp(p->expected[i], what) == 0) return true;
+    return false;
+}
+
+static bool expects_name(const struct parser *p) {
     for (uint32_t i = 0; i < p->expected_count; i++)
         if (strstr(p->expected[i], "name") || strcmp(p->expected[i], "an expression") == 0) return true;
     return false;
 }
 
-static void describe(const struct parser *p, char *out, size_t size)
-{
+static void describe(const struct parser *p, char *out, size_t size) {
     const struct token *token = &p->token;
     struct str text = tide__parser_text(p, token->pos);
     int shown = text.len > 40 ? 40 : (int)text.len;
@@ -152,26 +147,26 @@ static void describe(const struct parser *p, char *out, size_t size)
     for (int i = 0; i < shown; i++)
         if (text.data[i] == '\n') shown = i;
     const char *dots = shown < (int)text.len ? "..." : "";
-    if (token->kind == TOKEN_END) snprintf(out, size, "the end of the script");
-    else if (token->kind == TOKEN_SEMICOLON) snprintf(out, size, "the end of the statement");
-    else if (token->kind == TOKEN_STRING) snprintf(out, size, "the string %.*s%s", shown, text.data, dots);
-    else snprintf(out, size, "\"%.*s%s\"", shown, text.data, dots);
+    if (token->kind == TOKEN_END)
+        snprintf(out, size, "the end of the script");
+    else if (token->kind == TOKEN_SEMICOLON)
+        snprintf(out, size, "the end of the statement");
+    else if (token->kind == TOKEN_STRING)
+        snprintf(out, size, "the string %.*s%s", shown, text.data, dots);
+    else
+        snprintf(out, size, "\"%.*s%s\"", shown, text.data, dots);
 }
 
-bool tide__parser_unexpected(struct parser *p)
-{
+bool tide__parser_unexpected(struct parser *p) {
     const struct token *token = &p->token;
     if (token->kind == TOKEN_ERROR)
-        return tide__parser_fail(p, TIDE_ERR_PARSE, token->pos, p->scanner.hint, "%s",
-                                 p->scanner.message);
+        return tide__parser_fail(p, TIDE_ERR_PARSE, token->pos, p->scanner.hint, "%s", p->scanner.message);
     if (token->kind == TOKEN_BANG_EQUAL)
-        return tide__parser_fail(p, TIDE_ERR_PARSE, token->pos, "write <> for not equal",
-                                 "\"!=\" is not Flink SQL");
+        return tide__parser_fail(p, TIDE_ERR_PARSE, token->pos, "write <> for not equal", "\"!=\" is not Flink SQL");
     char found[128], expected[300], hint[200] = "";
     describe(p, found, sizeof found);
     list_expected(p, expected, sizeof expected);
-    bool reserved = token->kind == TOKEN_WORD &&
-                    tide__keyword_class(token->keyword) != KEYWORD_FREE && expects_name(p);
+    bool reserved = token->kind == TOKEN_WORD && tide__keyword_class(token->keyword) != KEYWORD_FREE && expects_name(p);
     const char *near = is_plain_word(token) ? nearest_expected(p, token->text, NULL) : NULL;
     const char *before = near || reserved ? NULL : misspelt_previous(p);
     // A clause word that ends a list too early (SELECT a, FROM t) is no attempt to name something.
@@ -181,49 +176,44 @@ bool tide__parser_unexpected(struct parser *p)
         snprintf(hint, sizeof hint, "write it in backticks: `%.*s`", STR_ARG(token->text));
         return tide__parser_fail(p, TIDE_ERR_PARSE, token->pos, hint, "%s is a reserved word", found);
     }
-    if (near) snprintf(hint, sizeof hint, "did you mean %s?", near);
+    if (near)
+        snprintf(hint, sizeof hint, "did you mean %s?", near);
     else if (before)
-        snprintf(hint, sizeof hint, "did you mean %s instead of \"%.*s\"?", before,
-                 STR_ARG(p->previous.text));
+        snprintf(hint, sizeof hint, "did you mean %s instead of \"%.*s\"?", before, STR_ARG(p->previous.text));
+    else if (clause && expects(p, "FROM"))
+        snprintf(hint, sizeof hint, "FROM is missing before it");
     else if (p->previous.kind == TOKEN_COMMA && clause)
         snprintf(hint, sizeof hint, "remove the comma before it");
     return tide__parser_fail(p, TIDE_ERR_PARSE, token->pos, hint[0] ? hint : NULL,
-                             p->expected_count ? "unexpected %s, expected %s" : "unexpected %s%s",
-                             found, expected);
+                             p->expected_count ? "unexpected %s, expected %s" : "unexpected %s%s", found, expected);
 }
 
-bool tide__parser_enter(struct parser *p)
-{
+bool tide__parser_enter(struct parser *p) {
     if (p->nesting >= NESTING_MAX)
-        return tide__parser_fail(p, TIDE_ERR_PARSE, p->token.pos,
-                                 "split the query with views or WITH",
+        return tide__parser_fail(p, TIDE_ERR_PARSE, p->token.pos, "split the query with views or WITH",
                                  "this is nested too deeply");
     p->nesting++;
     return true;
 }
 
-void tide__parser_leave(struct parser *p)
-{
+void tide__parser_leave(struct parser *p) {
     assert(p->nesting > 0);
     p->nesting--;
 }
 
 // --- Places and lists ---
 
-struct source_pos tide__parser_span(const struct parser *p, struct source_pos from)
-{
+struct source_pos tide__parser_span(const struct parser *p, struct source_pos from) {
     uint32_t end = p->previous.pos.offset + p->previous.pos.length;
     from.length = end > from.offset ? end - from.offset : 0;
     return from;
 }
 
-struct str tide__parser_text(const struct parser *p, struct source_pos pos)
-{
+struct str tide__parser_text(const struct parser *p, struct source_pos pos) {
     return (struct str){p->scanner.text + pos.offset, pos.length};
 }
 
-void *tide__parser_grow(struct parser *p, void *items, uint32_t count, size_t size)
-{
+void *tide__parser_grow(struct parser *p, void *items, uint32_t count, size_t size) {
     if (items && (count < 4 || (count & (count - 1)) != 0)) return items;
     size_t capacity = count < 4 ? 4 : (size_t)count * 2;
     void *bigger = tide__arena_zalloc(p->arena, capacity * size);
@@ -233,14 +223,12 @@ void *tide__parser_grow(struct parser *p, void *items, uint32_t count, size_t si
 
 // --- Names ---
 
-bool tide__parser_at_name(const struct parser *p)
-{
+bool tide__parser_at_name(const struct parser *p) {
     return p->token.kind == TOKEN_QUOTED ||
            (p->token.kind == TOKEN_WORD && tide__keyword_class(p->token.keyword) == KEYWORD_FREE);
 }
 
-bool tide__parser_name(struct parser *p, struct ast_name *out, const char *what)
-{
+bool tide__parser_name(struct parser *p, struct ast_name *out, const char *what) {
     if (!tide__parser_at_name(p)) {
         tide__parser_note(p, what);
         return tide__parser_unexpected(p);
@@ -252,8 +240,7 @@ bool tide__parser_name(struct parser *p, struct ast_name *out, const char *what)
     return true;
 }
 
-bool tide__parser_path(struct parser *p, struct ast_path *out, const char *what)
-{
+bool tide__parser_path(struct parser *p, struct ast_path *out, const char *what) {
     struct source_pos start = p->token.pos;
     *out = (struct ast_path){0};
     do {
@@ -263,8 +250,7 @@ bool tide__parser_path(struct parser *p, struct ast_path *out, const char *what)
     return true;
 }
 
-bool tide__parser_names(struct parser *p, struct ast_names *out, const char *what)
-{
+bool tide__parser_names(struct parser *p, struct ast_names *out, const char *what) {
     *out = (struct ast_names){0};
     if (!tide__parser_expect(p, TOKEN_LPAREN)) return false;
     do {
@@ -273,8 +259,7 @@ bool tide__parser_names(struct parser *p, struct ast_names *out, const char *wha
     return tide__parser_expect(p, TOKEN_RPAREN);
 }
 
-bool tide__parser_string(struct parser *p, struct str *out, struct source_pos *pos, const char *what)
-{
+bool tide__parser_string(struct parser *p, struct str *out, struct source_pos *pos, const char *what) {
     if (!at_token(p, TOKEN_STRING)) {
         tide__parser_note(p, what);
         return tide__parser_unexpected(p);
@@ -285,8 +270,7 @@ bool tide__parser_string(struct parser *p, struct str *out, struct source_pos *p
     return true;
 }
 
-bool tide__parser_int(struct parser *p, int32_t *out, const char *what)
-{
+bool tide__parser_int(struct parser *p, int32_t *out, const char *what) {
     if (!at_token(p, TOKEN_INTEGER)) {
         tide__parser_note(p, what);
         return tide__parser_unexpected(p);
@@ -295,8 +279,7 @@ bool tide__parser_int(struct parser *p, int32_t *out, const char *what)
     for (size_t i = 0; i < p->token.text.len; i++) {
         value = value * 10 + (p->token.text.data[i] - '0');
         if (value > INT32_MAX)
-            return tide__parser_fail(p, TIDE_ERR_PARSE, p->token.pos, NULL,
-                                     "%s must be at most %d", what, INT32_MAX);
+            return tide__parser_fail(p, TIDE_ERR_PARSE, p->token.pos, NULL, "%s must be at most %d", what, INT32_MAX);
     }
     *out = (int32_t)value;
     tide__parser_advance(p);
@@ -304,8 +287,7 @@ bool tide__parser_int(struct parser *p, int32_t *out, const char *what)
 }
 
 // Keys of OPTIONS hints may be bare words: OPTIONS(key = 'value').
-static bool option_key(struct parser *p, struct ast_option *option, bool bare)
-{
+static bool option_key(struct parser *p, struct ast_option *option, bool bare) {
     if (!bare || !tide__parser_at_name(p))
         return tide__parser_string(p, &option->key, &option->key_pos, "'key' = 'value'");
     struct ast_path path;
@@ -315,8 +297,7 @@ static bool option_key(struct parser *p, struct ast_option *option, bool bare)
     return true;
 }
 
-bool tide__parser_options(struct parser *p, struct ast_options *out, bool bare_keys)
-{
+bool tide__parser_options(struct parser *p, struct ast_options *out, bool bare_keys) {
     struct source_pos start = p->token.pos;
     *out = (struct ast_options){0};
     if (!tide__parser_expect(p, TOKEN_LPAREN)) return false;

@@ -41,52 +41,39 @@ static const struct type_word type_words[] = {
 
 enum { TYPE_WORDS = sizeof type_words / sizeof *type_words };
 
-static const struct type_word *find_type(struct str word)
-{
+static const struct type_word *find_type(struct str word) {
     for (size_t i = 0; i < TYPE_WORDS; i++)
         if (tide__str_ieq_c(word, type_words[i].word)) return &type_words[i];
     return NULL;
 }
 
-static struct type *new_type(struct parser *p, enum type_kind kind)
-{
+static struct type *new_type(struct parser *p, enum type_kind kind) {
     struct type *type = ARENA_NEW(p->arena, struct type);
     *type = tide__type_make(kind, true);
     return type;
 }
 
 // Children by way of a growing array, since `struct type` holds them const.
-static void set_children(struct type *type, const struct type_child *children, uint32_t count)
-{
+static void set_children(struct type *type, const struct type_child *children, uint32_t count) {
     type->children = children;
     type->child_count = count;
 }
 
-static bool unknown_type(struct parser *p)
-{
+static bool unknown_type(struct parser *p) {
     enum { MORE = 5 };
     static const char *const more[MORE] = {"ARRAY", "MAP", "MULTISET", "ROW", "INTERVAL"};
     const char *names[TYPE_WORDS + MORE];
     for (size_t i = 0; i < TYPE_WORDS; i++) names[i] = type_words[i].word;
     for (size_t i = 0; i < MORE; i++) names[TYPE_WORDS + i] = more[i];
     struct str word = p->token.text;
-    char upper[32];
-    const char *near = NULL;
-    if (word.len < sizeof upper) {
-        for (size_t i = 0; i < word.len; i++) {
-            char c = word.data[i];
-            upper[i] = (c >= 'a' && c <= 'z') ? (char)(c - 'a' + 'A') : c;
-        }
-        near = tide__nearest((struct str){upper, word.len}, names, TYPE_WORDS + MORE);
-    }
+    const char *near = tide__nearest(word, names, TYPE_WORDS + MORE);
     tide__parser_fail(p, TIDE_ERR_VALIDATE, p->token.pos, NULL, "unknown type \"%.*s\"", STR_ARG(word));
     if (near) tide__fail_hint(p->err, "did you mean %s?", near);
     return false;
 }
 
 // (p) or (p, s)
-static bool parse_decimal_size(struct parser *p, struct type *type)
-{
+static bool parse_decimal_size(struct parser *p, struct type *type) {
     struct source_pos start = p->token.pos;
     type->precision = 10;
     type->scale = 0;
@@ -99,15 +86,13 @@ static bool parse_decimal_size(struct parser *p, struct type *type)
         return tide__parser_fail(p, TIDE_ERR_VALIDATE, start, NULL, "a precision must be at least 1");
     if (type->precision > DECIMAL_PRECISION_MAX) type->precision = DECIMAL_PRECISION_MAX;
     if (type->scale > type->precision)
-        return tide__parser_fail(p, TIDE_ERR_VALIDATE, start, NULL,
-                                 "scale %d is larger than precision %d", type->scale, type->precision);
+        return tide__parser_fail(p, TIDE_ERR_VALIDATE, start, NULL, "scale %d is larger than precision %d", type->scale,
+                                 type->precision);
     return true;
 }
 
-static bool parse_size(struct parser *p, struct type *type, const struct type_word *word)
-{
-    bool timelike = word->kind == TYPE_TIME || word->kind == TYPE_TIMESTAMP ||
-                    word->kind == TYPE_TIMESTAMP_LTZ;
+static bool parse_size(struct parser *p, struct type *type, const struct type_word *word) {
+    bool timelike = word->kind == TYPE_TIME || word->kind == TYPE_TIMESTAMP || word->kind == TYPE_TIMESTAMP_LTZ;
     type->precision = word->precision;
     if (!tide__parser_accept(p, TOKEN_LPAREN)) return true;
     struct source_pos pos = p->token.pos;
@@ -119,8 +104,7 @@ static bool parse_size(struct parser *p, struct type *type, const struct type_wo
 }
 
 // [WITHOUT TIME ZONE | WITH LOCAL TIME ZONE]
-static bool parse_zone(struct parser *p, struct type *type)
-{
+static bool parse_zone(struct parser *p, struct type *type) {
     struct source_pos start = p->token.pos;
     if (at_word(p, K_WITHOUT)) {
         tide__parser_advance(p);
@@ -132,26 +116,23 @@ static bool parse_zone(struct parser *p, struct type *type)
     bool local = tide__parser_accept_word(p, K_LOCAL);
     if (!tide__parser_expect_word(p, K_TIME) || !tide__parser_expect_word(p, K_ZONE)) return false;
     if (!local || type->kind == TYPE_TIME)
-        return tide__parser_fail(p, TIDE_ERR_VALIDATE, tide__parser_span(p, start),
-                                 "use TIMESTAMP_LTZ(3) for instants", "WITH TIME ZONE is not supported");
+        return tide__parser_fail(p, TIDE_ERR_VALIDATE, tide__parser_span(p, start), "use TIMESTAMP_LTZ(3) for instants",
+                                 "WITH TIME ZONE is not supported");
     type->kind = TYPE_TIMESTAMP_LTZ;
     return true;
 }
 
 // INTERVAL DAY TO SECOND(3): only the family counts.
-static struct type *parse_interval_type(struct parser *p)
-{
+static struct type *parse_interval_type(struct parser *p) {
     struct ast_interval interval = {0};
     tide__parser_advance(p);
     if (!tide__parse_interval_qualifier(p, &interval)) return NULL;
-    bool months = interval.from == UNIT_YEAR || interval.from == UNIT_MONTH ||
-                  interval.from == UNIT_QUARTER;
+    bool months = interval.from == UNIT_YEAR || interval.from == UNIT_MONTH || interval.from == UNIT_QUARTER;
     return new_type(p, months ? TYPE_INTERVAL_MONTHS : TYPE_INTERVAL_MILLIS);
 }
 
 // name TYPE [COMMENT 'x'] of a ROW
-static bool parse_field(struct parser *p, struct type_child *child)
-{
+static bool parse_field(struct parser *p, struct type_child *child) {
     struct ast_name name;
     if (!tide__parser_name(p, &name, "a field name")) return false;
     child->name = tide__arena_strndup(p->arena, name.text.data, name.text.len);
@@ -161,8 +142,7 @@ static bool parse_field(struct parser *p, struct type_child *child)
 }
 
 // ROW<a INT, b STRING> or ROW(a INT, b STRING)
-static struct type *parse_row_type(struct parser *p)
-{
+static struct type *parse_row_type(struct parser *p) {
     struct type *type = new_type(p, TYPE_ROW);
     tide__parser_advance(p);
     if (tide__parser_accept(p, TOKEN_NOT_EQUAL)) return type;  // ROW<>
@@ -178,8 +158,7 @@ static struct type *parse_row_type(struct parser *p)
 }
 
 // ARRAY<t>, MULTISET<t>, MAP<k, v>
-static struct type *parse_collection(struct parser *p, enum type_kind kind)
-{
+static struct type *parse_collection(struct parser *p, enum type_kind kind) {
     struct type *type = new_type(p, kind);
     uint32_t count = kind == TYPE_MAP ? 2 : 1;
     struct type_child *children = ARENA_ARRAY(p->arena, struct type_child, count);
@@ -194,8 +173,7 @@ static struct type *parse_collection(struct parser *p, enum type_kind kind)
     return tide__parser_expect(p, TOKEN_GREATER) ? type : NULL;
 }
 
-static struct type *parse_simple(struct parser *p, const struct type_word *word)
-{
+static struct type *parse_simple(struct parser *p, const struct type_word *word) {
     struct type *type = new_type(p, word->kind);
     tide__parser_advance(p);
     if (word->kind == TYPE_CHAR && tide__parser_accept_word(p, K_VARYING)) {
@@ -214,8 +192,7 @@ static struct type *parse_simple(struct parser *p, const struct type_word *word)
     return type;
 }
 
-static struct type *parse_base(struct parser *p)
-{
+static struct type *parse_base(struct parser *p) {
     if (at_token(p, TOKEN_QUOTED)) {
         unknown_type(p);
         return NULL;
@@ -233,8 +210,8 @@ static struct type *parse_base(struct parser *p)
     case K_INTERVAL: return parse_interval_type(p);
     case K_RAW:
     case K_STRUCTURED:
-        tide__parser_fail(p, TIDE_ERR_PLAN, p->token.pos, "use ROW<...> or BYTES",
-                          "type %.*s is not supported", STR_ARG(p->token.text));
+        tide__parser_fail(p, TIDE_ERR_PLAN, p->token.pos, "use ROW<...> or BYTES", "type %.*s is not supported",
+                          STR_ARG(p->token.text));
         return NULL;
     default: break;
     }
@@ -250,8 +227,7 @@ static struct type *parse_base(struct parser *p)
 }
 
 // Suffixes: INT ARRAY, INT MULTISET, [NOT] NULL
-static struct type *parse_suffixes(struct parser *p, struct type *type)
-{
+static struct type *parse_suffixes(struct parser *p, struct type *type) {
     for (;;) {
         bool array = at_word(p, K_ARRAY);
         if (array || at_word(p, K_MULTISET)) {
@@ -274,8 +250,7 @@ static struct type *parse_suffixes(struct parser *p, struct type *type)
     }
 }
 
-const struct type *tide__parse_type(struct parser *p)
-{
+const struct type *tide__parse_type(struct parser *p) {
     uint32_t nesting = p->nesting;
     if (!tide__parser_enter(p)) return NULL;
     struct type *type = parse_base(p);

@@ -8,13 +8,13 @@
 #include "sql/keywords.h"
 
 enum token_kind {
-    TOKEN_END,     // of the script
-    TOKEN_ERROR,   // scanner.message and hint say what is wrong at pos
-    TOKEN_WORD,    // keyword says which, or KEYWORD_NONE
-    TOKEN_QUOTED,  // `name`
-    TOKEN_STRING,  // text: the value
+    TOKEN_END,             // of the script
+    TOKEN_ERROR,           // scanner.message and hint say what is wrong at pos
+    TOKEN_WORD,            // keyword says which, or KEYWORD_NONE
+    TOKEN_QUOTED,          // `name`
+    TOKEN_STRING,          // text: the value
     TOKEN_UNICODE_STRING,  // U&'..': text: quotes undone, escapes not
-    TOKEN_BINARY,  // X'..': text: the hexadecimal digits
+    TOKEN_BINARY,          // X'..': text: the hexadecimal digits
     TOKEN_INTEGER,
     TOKEN_DECIMAL,
     TOKEN_DOUBLE,

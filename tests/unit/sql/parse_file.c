@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static char *read_file(const char *path, size_t *len)
-{
+static char *read_file(const char *path, size_t *len) {
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;
     size_t capacity = 1 << 16, used = 0, got;
@@ -21,8 +20,7 @@ static char *read_file(const char *path, size_t *len)
     return text;
 }
 
-static bool parse_file(const char *path)
-{
+static bool parse_file(const char *path) {
     size_t len = 0, count = 0;
     char *text = read_file(path, &len);
     if (!text) {
@@ -45,8 +43,7 @@ static bool parse_file(const char *path)
     } else {
         tide__error_set_excerpt(&err, text, len);
         printf("%s:%u:%u: status %d: %s%s%s%s\n  %s\n  %*s^\n", path, err.line, err.column, (int)err.status,
-               err.message, err.hint[0] ? " (" : "", err.hint, err.hint[0] ? ")" : "", err.excerpt,
-               (int)err.caret, "");
+               err.message, err.hint[0] ? " (" : "", err.hint, err.hint[0] ? ")" : "", err.excerpt, (int)err.caret, "");
     }
     tide__arena_deinit(&arena);
     tide__parser_free(parser);
@@ -54,8 +51,7 @@ static bool parse_file(const char *path)
     return ok;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int failed = 0;
     for (int i = 1; i < argc; i++)
         if (!parse_file(argv[i])) failed = 1;
