@@ -1,0 +1,129 @@
+#include "engine/operators/window_run.h"
+
+#include "base/alloc.h"
+#include "engine/aggregates/fields.h"
+#include "engine/codec/key.h"
+#include "engine/operators/window_slices.h"
+
+#include <assert.h>
+
+struct run_part {
+    char prefix[16];
+    enum window_run_kind kind;
+    struct memtable *table;  // retained
+    struct strbuf encoded;
+};
+
+struct window_run {
+    struct state_source source;
+    const struct aggregators *aggregators;
+    struct run_part *parts;
+    size_t part_count, part_cap;
+    size_t bytes;
+    // Reading.
+    size_t part, entry, offset;
+    struct strbuf key, value;
+};
+
+void tide__window_prefix(char out[16], int64_t start, int64_t end) {
+    tide__key_put_time(out, start);
+    tide__key_put_time(out + 8, end);
+}
+
+static void set_key(struct window_run *run, const struct run_part *part, struct str key) {
+    tide__strbuf_clear(&run->key);
+    tide__strbuf_append(&run->key, part->prefix, sizeof part->prefix);
+    if (key.len > 0) tide__strbuf_append(&run->key, key.data, key.len);
+}
+
+static bool next_of_table(struct window_run *run, struct run_part *part, struct state_entry *out) {
+    struct memtable_entry *const *sorted = tide__memtable_sorted(part->table);
+    size_t count = tide__memtable_count(part->table);
+    bool dirty_only = part->kind == WINDOW_RUN_REPLACE_DIRTY;
+    while (run->entry < count && dirty_only && !(sorted[run->entry]->flags & ENTRY_DIRTY)) run->entry++;
+    if (run->entry == count) return false;
+    struct memtable_entry *entry = sorted[run->entry++];
+    if (run->entry + 8 < count) __builtin_prefetch(sorted[run->entry + 8]);
+    set_key(run, part, tide__memtable_key(part->table, entry));
+    tide__strbuf_clear(&run->value);
+    tide__aggregators_encode(run->aggregators, entry->bytes, &run->value);
+    *out = (struct state_entry){dirty_only ? STATE_REPLACE : STATE_ADD, tide__strbuf_str(&run->key),
+                                tide__strbuf_str(&run->value)};
+    return true;
+}
+
+static bool next_of_encoded(struct window_run *run, struct run_part *part, struct state_entry *out) {
+    struct str rest = {part->encoded.data + run->offset, part->encoded.len - run->offset};
+    if (rest.len == 0) return false;
+    struct str key, value;
+    bool ok = field_get_bytes(&rest, &key) && field_get_bytes(&rest, &value);
+    assert(ok);
+    (void)ok;
+    run->offset = part->encoded.len - rest.len;
+    set_key(run, part, key);
+    *out = (struct state_entry){STATE_REPLACE, tide__strbuf_str(&run->key), value};
+    return true;
+}
+
+static bool run_next(struct state_source *source, struct state_entry *out) {
+    struct window_run *run = (struct window_run *)source;
+    for (; run->part < run->part_count; run->part++) {
+        struct run_part *part = &run->parts[run->part];
+        bool more = part->kind == WINDOW_RUN_ENCODED ? next_of_encoded(run, part, out) : next_of_table(run, part, out);
+        if (more) return true;
+        run->entry = run->offset = 0;
+    }
+    return false;
+}
+
+static void run_free(struct state_source *source) {
+    struct window_run *run = (struct window_run *)source;
+    for (size_t i = 0; i < run->part_count; i++) {
+        tide__memtable_release(run->parts[i].table);
+        tide__strbuf_deinit(&run->parts[i].encoded);
+    }
+    tide__free(run->parts);
+    tide__strbuf_deinit(&run->key);
+    tide__strbuf_deinit(&run->value);
+    tide__free(run);
+}
+
+struct window_run *tide__window_run_new(const struct aggregators *aggregators) {
+    struct window_run *run = tide__calloc(1, sizeof *run);
+    run->source = (struct state_source){run_next, run_free};
+    run->aggregators = aggregators;
+    return run;
+}
+
+static struct run_part *add_part(struct window_run *run, int64_t start, int64_t end, enum window_run_kind kind) {
+    run->parts = tide__grow(run->parts, &run->part_cap, run->part_count + 1, sizeof *run->parts);
+    struct run_part *part = &run->parts[run->part_count++];
+    *part = (struct run_part){.kind = kind};
+    tide__window_prefix(part->prefix, start, end);
+    return part;
+}
+
+void tide__window_run_add_table(struct window_run *run, int64_t start, int64_t end, struct memtable *table,
+                                enum window_run_kind kind) {
+    struct run_part *part = add_part(run, start, end, kind);
+    tide__memtable_freeze(table);
+    part->table = tide__memtable_retain(table);
+    run->bytes += tide__memtable_bytes(table);
+}
+
+void tide__window_run_add_encoded(struct window_run *run, int64_t start, int64_t end, struct strbuf *entries) {
+    struct run_part *part = add_part(run, start, end, WINDOW_RUN_ENCODED);
+    part->encoded = *entries;
+    *entries = (struct strbuf){0};
+    run->bytes += part->encoded.cap;
+}
+
+size_t tide__window_run_bytes(const struct window_run *run) { return run->bytes; }
+
+tide_status tide__window_run_submit(struct window_run *run, struct state_table *table, tide_error *err) {
+    if (run->part_count == 0) {
+        run_free(&run->source);
+        return TIDE_OK;
+    }
+    return tide__state_submit_run(table, &run->source, run->bytes, err);
+}

@@ -1,0 +1,31 @@
+// Runs for the state table: what the background thread reads of sealed slices.
+#ifndef TIDE_ENGINE_OPERATORS_WINDOW_RUN_H
+#define TIDE_ENGINE_OPERATORS_WINDOW_RUN_H
+
+#include "engine/aggregates/aggregate.h"
+#include "state/memtable.h"
+#include "state/state.h"
+
+enum window_run_kind {
+    WINDOW_RUN_ADD,            // all entries of a frozen table are increments
+    WINDOW_RUN_REPLACE_DIRTY,  // the dirty entries of a frozen table are whole values
+    WINDOW_RUN_ENCODED,        // entries encoded already: (key length, key, value length, value), varints
+};
+
+struct window_run;
+
+// An empty run. `aggregators` is borrowed until the run is freed.
+struct window_run *tide__window_run_new(const struct aggregators *aggregators);
+// Adds one window's or slice's entries. Windows must come in ascending (start, end). Retains the table.
+void tide__window_run_add_table(struct window_run *run, int64_t start, int64_t end, struct memtable *table,
+                                enum window_run_kind kind);
+// Takes the buffer.
+void tide__window_run_add_encoded(struct window_run *run, int64_t start, int64_t end, struct strbuf *entries);
+size_t tide__window_run_bytes(const struct window_run *run);
+// Hands the run to the table, or frees it if it has no parts.
+tide_status tide__window_run_submit(struct window_run *run, struct state_table *table, tide_error *err) TIDE_CHECKED;
+
+// 16 bytes: the window's bounds as keys begin with them.
+void tide__window_prefix(char out[16], int64_t start, int64_t end);
+
+#endif

@@ -1,0 +1,102 @@
+// The sliced window aggregate's data: open slices and what they hold. Inside the window aggregate only.
+//
+//   slice   parts, oldest first:   [ state table ]  [ frozen tables ]  [ active table ]
+//                                    if evicted       submitted          being written
+//
+// Two ways to write a slice to its state table:
+//  - adding (combinable aggregates): the active table is frozen and submitted as increments; a new one begins. Frozen tables
+//    stay in memory as a cache until memory is short; then all of them go together and the slice is *evicted*.
+//  - replacing (any sequential aggregate, and the running total of a CUMULATE window): one table stays; changed entries are
+//    submitted as whole values. When evicted, entries are read back before they go on changing, so that memory overrides.
+#ifndef TIDE_ENGINE_OPERATORS_WINDOW_SLICES_H
+#define TIDE_ENGINE_OPERATORS_WINDOW_SLICES_H
+
+#include "engine/aggregates/aggregate.h"
+#include "engine/operators/window.h"
+#include "engine/operators/window_assign.h"
+#include "engine/operators/window_merge.h"
+
+enum { ENTRY_DIRTY = 1, FROZEN_MAX = 4 };
+
+struct slice {
+    int64_t start, end;
+    int64_t next_end, last_end;  // of the windows that have not fired
+    bool replacing;
+    bool evicted;    // the state table holds entries that memory does not
+    bool in_state;   // something was submitted: drop the range at the end
+    struct memtable *active;     // NULL: empty
+    struct memtable *frozen[FROZEN_MAX + 1];
+    uint32_t frozen_count;
+    struct memtable_entry **dirty;  // replacing: changed since the last barrier
+    size_t dirty_count, dirty_cap;
+    struct memtable_entry **sorted;  // the active table in key order, as long as no key is added
+    size_t sorted_count;
+};
+
+struct window_aggregate {
+    struct window_operator base;
+    const struct plan_window_aggregate *plan;
+    const struct plan_node *node;
+    struct memory_budget *budget;
+    struct late_sink *late;
+    size_t batch_rows_max;
+    bool skip_null_time;  // batch mode; otherwise a NULL time fails
+    struct window_cut cut;
+    bool proctime;  // the clock at the arrival of a batch is the rows' time, and fires windows
+    struct arena *plan_arena;  // outlives the store, which borrows the description of the state table
+    struct arena scratch;  // one call
+    struct arena output;   // one emitted batch
+    struct aggregators aggregators;
+
+    struct slice **slices;  // ascending by (end, start)
+    size_t slice_count, slice_cap;
+    struct slice *last;  // the one found last
+
+    struct state_store *store;
+    struct state_table *table;
+    bool used_state;
+
+    // One batch of groups on its way out.
+    struct str *group_keys;
+    unsigned char **group_payloads;
+};
+
+// --- window_slices.c
+// Where rows of this time go: an open slice (made if need be), or NULL with *out_late if its windows have all fired, NULL
+// without if no window contains it.
+struct slice *tide__slice_for_time(struct window_aggregate *w, int64_t local, bool *out_late);
+struct slice *tide__slice_for_bounds(struct window_aggregate *w, struct slice_bounds bounds);
+struct slice *tide__slice_find(const struct window_aggregate *w, int64_t start, int64_t end);
+// Removes slices [0, count) and all that they hold, also in the state table.
+tide_status tide__slices_drop(struct window_aggregate *w, size_t index, size_t count, tide_error *err) TIDE_CHECKED;
+void tide__slice_clear(struct slice *slice);  // memory, not state
+// The active table, which the slice forgets together with what belongs to it. NULL if there is none.
+struct memtable *tide__slice_take_active(struct slice *slice);
+void tide__slice_free(struct slice *slice);
+struct memtable *tide__slice_active(struct window_aggregate *w, struct slice *slice);
+// Entries of n keys in the active table, ready to be updated: read back if the slice was evicted, marked if replacing.
+tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, const struct str *keys, const uint64_t *hashes,
+                               size_t n, struct memtable_entry **out_entries, tide_error *err) TIDE_CHECKED;
+// Adds the slice's parts to a merge, in folding order.
+tide_status tide__slice_add_parts(struct window_aggregate *w, struct slice *slice, struct window_merge *merge,
+                                  tide_error *err) TIDE_CHECKED;
+size_t tide__slice_bytes(const struct slice *slice);
+
+// --- window_fire.c
+tide_status tide__window_fire(struct window_aggregate *w, int64_t watermark, struct emitter *out, tide_error *err) TIDE_CHECKED;
+
+// --- window_state.c
+tide_status tide__window_register(struct window_aggregate *w, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_barrier(struct window_aggregate *w, tide_error *err) TIDE_CHECKED;
+size_t tide__window_shrink(struct window_aggregate *w, size_t bytes, tide_error *err);
+tide_status tide__window_restore(struct window_aggregate *w, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_open_range(struct window_aggregate *w, const struct slice *slice, struct state_iter **out_iter,
+                                    tide_error *err) TIDE_CHECKED;
+tide_status tide__window_drop_range(struct window_aggregate *w, const struct slice *slice, tide_error *err) TIDE_CHECKED;
+// Values of new entries from the state table.
+tide_status tide__window_read_back(struct window_aggregate *w, const struct slice *slice, struct memtable_entry **entries,
+                                   const uint8_t *is_new, size_t n, tide_error *err) TIDE_CHECKED;
+// The first slice of a CUMULATE window becomes its running total: from adding to replacing.
+tide_status tide__window_make_total(struct window_aggregate *w, struct slice *slice, tide_error *err) TIDE_CHECKED;
+
+#endif
