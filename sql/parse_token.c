@@ -113,24 +113,32 @@ static const char *misspelt_previous(const struct parser *p) {
     return nearest_expected(p, p->previous.text, clauses);
 }
 
-static void list_expected(const struct parser *p, char *out, size_t size) {
-    enum { SHOWN_MAX = 6 };
-    uint32_t count = p->expected_count < SHOWN_MAX ? p->expected_count : SHOWN_MAX;
-    size_t len = 0;
-    out[0] = '\0';
-    for (uint32_t i = 0; i < count; i++) {
-        const char *joint = i == 0 ? "" : i + 1 < count || count < p->expected_count ? ", " : " or ";
-        int n = snprintf(out + len, size - len, "%s%s", joint, p->expected[i]);
-        if (n < 0 || (size_t)n >= size - len) return;
-        len += (size_t)n;
-    }
-    if (count < p->expected_count) snprintf(out + len, size - len, " or something else");
-}
-
 static bool expects(const struct parser *p, const char *what) {
     for (uint32_t i = 0; i < p->expected_count; i++)
         if (strcmp(p->expected[i], what) == 0) return true;
     return false;
+}
+
+// A missing ")" comes first: where it may stand, so may most other words.
+static void list_expected(const struct parser *p, char *out, size_t size) {
+    enum { SHOWN_MAX = 6 };
+    static const char closing[] = "\")\"";
+    const char *shown[SHOWN_MAX];
+    uint32_t count = 0;
+    bool closes = expects(p, closing);
+    if (closes) shown[count++] = closing;
+    for (uint32_t i = 0; i < p->expected_count && count < SHOWN_MAX; i++)
+        if (!closes || strcmp(p->expected[i], closing) != 0) shown[count++] = p->expected[i];
+    bool more = count < p->expected_count;
+    size_t len = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < count; i++) {
+        const char *joint = i == 0 ? "" : i + 1 < count || more ? ", " : " or ";
+        int n = snprintf(out + len, size - len, "%s%s", joint, shown[i]);
+        if (n < 0 || (size_t)n >= size - len) return;
+        len += (size_t)n;
+    }
+    if (more) snprintf(out + len, size - len, " or something else");
 }
 
 static bool expects_name(const struct parser *p) {
@@ -157,6 +165,16 @@ static void describe(const struct parser *p, char *out, size_t size) {
         snprintf(out, size, "\"%.*s%s\"", shown, text.data, dots);
 }
 
+// Words that nobody means as a name: they end a list too early (SELECT a, FROM t) or begin the next clause.
+static bool is_clause(struct parser *p) {
+    static const enum keyword words[] = {K_FROM, K_WHERE, K_HAVING, K_LIMIT, K_AS,   K_ON,   K_USING,  K_UNION,
+                                         K_JOIN, K_AND,   K_OR,     K_WHEN,  K_THEN, K_ELSE, K_END,    K_SELECT,
+                                         K_BY,   K_IN,    K_IS,     K_LIKE,  K_INTO, K_OVER, K_BETWEEN};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (at_word(p, words[i])) return true;
+    return (at_word(p, K_GROUP) || at_word(p, K_ORDER) || at_word(p, K_PARTITION)) && peek_word(p, 1, K_BY);
+}
+
 bool tide__parser_unexpected(struct parser *p) {
     const struct token *token = &p->token;
     if (token->kind == TOKEN_ERROR)
@@ -169,9 +187,7 @@ bool tide__parser_unexpected(struct parser *p) {
     bool reserved = token->kind == TOKEN_WORD && tide__keyword_class(token->keyword) != KEYWORD_FREE && expects_name(p);
     const char *near = is_plain_word(token) ? nearest_expected(p, token->text, NULL) : NULL;
     const char *before = near || reserved ? NULL : misspelt_previous(p);
-    // A clause word that ends a list too early (SELECT a, FROM t) is no attempt to name something.
-    bool clause = token->keyword == K_FROM || token->keyword == K_WHERE || token->keyword == K_GROUP ||
-                  token->keyword == K_HAVING || token->keyword == K_LIMIT || token->keyword == K_AS;
+    bool clause = is_clause(p);
     if (reserved && !clause) {
         snprintf(hint, sizeof hint, "write it in backticks: `%.*s`", STR_ARG(token->text));
         return tide__parser_fail(p, TIDE_ERR_PARSE, token->pos, hint, "%s is a reserved word", found);

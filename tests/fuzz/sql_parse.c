@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         tide_error err = {0};
         tide_status status = tide__parse_next(parser, &arena, &statement, &err);
         if (status != TIDE_OK) {
-            if (err.message[0] == '\0' || err.status != status) abort();
+            if (err.message[0] == '\0' || err.line == 0 || err.column == 0 || err.status != status) abort();
             break;
         }
         if (statement == NULL) break;
