@@ -20,13 +20,19 @@ struct put_buffer {
     struct memtable *keys;
     struct arena values;
     size_t values_charged;
-    size_t at;  // of the source
+    struct memtable_entry *const *sorted;  // of the source
+    size_t at;
 };
+
+enum { AHEAD = 8 };
 
 static bool next_put(struct state_source *source, struct state_entry *out_entry) {
     struct put_buffer *puts = (struct put_buffer *)source;
-    if (puts->at == tide__memtable_count(puts->keys)) return false;
-    struct memtable_entry *entry = tide__memtable_sorted(puts->keys)[puts->at++];
+    size_t count = tide__memtable_count(puts->keys);
+    if (puts->at == count) return false;
+    if (!puts->sorted) puts->sorted = tide__memtable_sorted(puts->keys);
+    if (count - puts->at > AHEAD) tide__memtable_prefetch(puts->sorted[puts->at + AHEAD]);
+    struct memtable_entry *entry = puts->sorted[puts->at++];
     const struct put_value *value = tide__memtable_payload(puts->keys, entry);
     out_entry->op = value->data ? STATE_REPLACE : STATE_DELETE;
     out_entry->key = tide__memtable_key(puts->keys, entry);
