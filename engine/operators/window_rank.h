@@ -1,0 +1,65 @@
+// What the two files of the Window Top-N share: window_rank.c (ranking, firing) and window_rank_state.c (barriers, restoring).
+#ifndef TIDE_ENGINE_OPERATORS_WINDOW_RANK_H
+#define TIDE_ENGINE_OPERATORS_WINDOW_RANK_H
+
+#include "engine/operator.h"
+#include "engine/operators/ranked.h"
+#include "engine/operators/window_assign.h"
+
+enum { WINDOW_KEY_BYTES = 16 };
+
+// The best rows of one partition of one window.
+struct rank_top {
+    struct ranked_heap heap;
+    struct str partition;  // its key bytes
+    bool dirty;            // in its window's list
+};
+
+struct rank_window {
+    int64_t start, end, trigger;
+    struct memtable *partitions;  // partition key -> struct rank_top; NULL: there are no partition keys
+    struct rank_top single;       // then this
+    struct rank_top **dirty;      // those with rows that the state table does not have
+    size_t dirty_count, dirty_capacity;
+    bool in_state;                // the state table has rows of it
+};
+
+struct window_rank {
+    struct operator base;
+    const struct plan_window_rank *plan;
+    struct operator_env env;
+    struct window_cut cut;         // only its zone is used: when windows fire
+    struct ranker ranker;
+    uint32_t limit;                // rows kept a partition
+    struct rank_window **windows;  // open ones, by (end, start): [first, first + count)
+    size_t first, count, capacity;
+    struct state_table *table;
+    struct state_table_desc desc;
+    struct arena arena;            // descriptors
+    struct arena scratch;          // of one batch
+    struct arena output;           // of one batch that goes out
+    struct ranked_row **pending;   // rows that go out next
+    int64_t *pending_ranks;
+    size_t pending_count;
+    struct strbuf key, value;      // of the state
+};
+
+// The window, made if it is new; NULL if it has fired already.
+struct rank_window *tide__window_rank_window(struct window_rank *op, int64_t start, int64_t end, int64_t watermark);
+// The partition's rows, made if they are new. Without partition keys the key is not looked at.
+struct rank_top *tide__window_rank_top(struct window_rank *op, struct rank_window *window, struct str partition,
+                                       uint64_t hash);
+// A row entered `top` and `evicted` (may be NULL) left it.
+void tide__window_rank_entered(struct window_rank *op, struct rank_window *window, struct rank_top *top,
+                               struct ranked_row *evicted);
+
+tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err) TIDE_CHECKED;
+void tide__window_rank_delete(struct window_rank *op, const struct rank_window *window, const struct rank_top *top,
+                              const struct ranked_row *row);
+// The window has fired: its rows go.
+tide_status tide__window_rank_drop(struct window_rank *op, const struct rank_window *window, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_rank_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
+void tide__window_rank_save(struct operator *base, struct strbuf *out);
+tide_status tide__window_rank_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
+
+#endif

@@ -1,0 +1,173 @@
+// The state of the Window Top-N: one entry a kept row.
+//
+//   key    window start, window end, partition keys, sort columns, arrival number   (all order-preserving)
+//   value  the row
+//
+// At a barrier the rows that entered since the last one are put; rows that were put and are thrown out later are deleted;
+// a fired window is one key range and is dropped whole. Above an aggregation the table is never touched.
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "engine/codec/key.h"
+#include "engine/codec/row.h"
+#include "engine/operators/window_rank.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { ARRIVAL_BYTES = 8 };
+
+static struct window_rank *self(struct operator *op) { return (struct window_rank *)op; }
+
+tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err) {
+    const struct plan_node *node = op->env.node;
+    const struct plan_field *fields = node->inputs[0]->fields;
+    const struct plan_window_rank *plan = op->plan;
+    struct state_field *keys = ARENA_ARRAY(&op->arena, struct state_field, plan->partition_count + plan->sort_count + 1);
+    size_t count = 0;
+    for (uint32_t i = 0; i < plan->partition_count; i++) {
+        const struct plan_field *field = &fields[plan->partitions[i]];
+        keys[count++] = (struct state_field){.name = field->name, .type = tide__type_text(&op->arena, field->type)};
+    }
+    for (uint32_t i = 0; i < plan->sort_count; i++) {
+        const struct plan_field *field = &fields[plan->sorts[i].column];
+        keys[count++] = (struct state_field){.name = field->name, .type = tide__type_text(&op->arena, field->type)};
+    }
+    keys[count++] = (struct state_field){.name = "arrival", .type = "BIGINT NOT NULL"};
+    struct state_field *value = ARENA_NEW(&op->arena, struct state_field);
+    *value = (struct state_field){.name = "row",
+                                  .type = tide__row_type_text(fields, node->inputs[0]->field_count, &op->arena),
+                                  .form = STATE_FORM_BYTES,
+                                  .combiner = STATE_COMBINE_REPLACE};
+    op->desc = (struct state_table_desc){
+        .name = tide__arena_printf(&op->arena, "%s.rows", node->operator_id),
+        .operator_id = node->operator_id,
+        .kind = STATE_TABLE_WINDOWED,
+        .key_count = count,
+        .value_count = 1,
+        .keys = keys,
+        .values = value,
+    };
+    return tide__state_table(op->env.store, &op->desc, &op->table, err);
+}
+
+static struct str row_key(struct window_rank *op, const struct rank_window *window, const struct rank_top *top,
+                          const struct ranked_row *row) {
+    tide__strbuf_clear(&op->key);
+    char *at = tide__strbuf_reserve(&op->key, WINDOW_KEY_BYTES);
+    tide__key_put_time(at, window->start);
+    tide__key_put_time(at + 8, window->end);
+    op->key.len += WINDOW_KEY_BYTES;
+    tide__strbuf_append_str(&op->key, top->partition);
+    tide__strbuf_append_str(&op->key, tide__ranked_key(row));
+    return tide__strbuf_str(&op->key);
+}
+
+void tide__window_rank_delete(struct window_rank *op, const struct rank_window *window, const struct rank_top *top,
+                              const struct ranked_row *row) {
+    tide__state_delete(op->table, row_key(op, window, top, row));
+}
+
+tide_status tide__window_rank_drop(struct window_rank *op, const struct rank_window *window, tide_error *err) {
+    unsigned char lower[WINDOW_KEY_BYTES], upper[WINDOW_KEY_BYTES];
+    tide__key_put_time((char *)lower, window->start);
+    tide__key_put_time((char *)lower + 8, window->end);
+    memcpy(upper, lower, sizeof upper);
+    // The next window after it: end + 1, where the end can't be the last number there is.
+    for (size_t i = sizeof upper; i-- > 0 && ++upper[i] == 0;) {
+    }
+    return tide__state_drop_range(op->table, (struct str){(char *)lower, sizeof lower},
+                                  (struct str){(char *)upper, sizeof upper}, err);
+}
+
+static void put_top(struct window_rank *op, struct rank_window *window, struct rank_top *top) {
+    top->dirty = false;
+    for (uint32_t i = 0; i < top->heap.count; i++) {
+        struct ranked_row *row = top->heap.rows[i];
+        if (row->in_state) continue;
+        tide__strbuf_clear(&op->value);
+        tide__row_value_append(tide__ranked_bytes(row), &op->value);
+        tide__state_put(op->table, row_key(op, window, top, row), tide__strbuf_str(&op->value));
+        row->in_state = true;
+        window->in_state = true;
+    }
+}
+
+tide_status tide__window_rank_barrier(struct operator *base, tide_error *err) {
+    (void)err;
+    struct window_rank *op = self(base);
+    for (size_t i = 0; i < op->count; i++) {
+        struct rank_window *window = op->windows[op->first + i];
+        for (size_t d = 0; d < window->dirty_count; d++) put_top(op, window, window->dirty[d]);
+        window->dirty_count = 0;
+    }
+    return TIDE_OK;
+}
+
+void tide__window_rank_save(struct operator *base, struct strbuf *out) {
+    uint64_t arrival = self(base)->ranker.arrival;
+    if (arrival > 0) tide__strbuf_append(out, &arrival, sizeof arrival);
+}
+
+// --- restoring --------------------------------------------------------------------------------------------------------------
+
+// Steps over the partition columns at the front of *key.
+static bool skip_partition(struct window_rank *op, struct column *columns, struct str *key) {
+    for (uint32_t i = 0; i < op->plan->partition_count; i++)
+        if (!tide__key_decode(key, &op->scratch, &columns[op->plan->partitions[i]], 0)) return false;
+    return true;
+}
+
+static bool restore_entry(struct window_rank *op, struct batch *one, struct str key, struct str value) {
+    struct str bytes;
+    if (key.len < WINDOW_KEY_BYTES + ARRIVAL_BYTES || !tide__row_value_parse(value, &bytes)) return false;
+    int64_t start = tide__key_get_time(key.data), end = tide__key_get_time(key.data + 8);
+    struct str rest = {key.data + WINDOW_KEY_BYTES, key.len - WINDOW_KEY_BYTES};
+    struct str partition = rest;
+    if (!skip_partition(op, one->columns, &rest) || rest.len < ARRIVAL_BYTES) return false;
+    partition.len -= rest.len;
+    if (!tide__row_decode(bytes, one->columns, one->column_count, 0)) return false;
+    uint64_t prefix;
+    tide__ranker_prefixes(&op->ranker, one, &prefix);
+    struct rank_window *window = tide__window_rank_window(op, start, end, WATERMARK_NONE);
+    if (window == NULL) return false;
+    window->in_state = true;
+    struct rank_top *top =
+        tide__window_rank_top(op, window, partition, tide__hash_bytes(partition.data, partition.len));
+    struct ranked_row *row = tide__ranked_restore(&op->ranker, rest, bytes, prefix);
+    struct ranked_row *evicted = tide__ranked_heap_put(&top->heap, &op->ranker, op->limit, row);
+    // Only if this plan keeps fewer rows than the one that wrote the state.
+    if (evicted != NULL) {
+        tide__window_rank_delete(op, window, top, evicted);
+        tide__ranked_free(&op->ranker, evicted);
+    }
+    return true;
+}
+
+static tide_status restore_rows(struct window_rank *op, struct batch *one, tide_error *err) {
+    struct state_iter *iter;
+    TIDE_TRY(tide__state_iter_open(op->table, NULL, (struct str){0}, (struct str){0}, &iter, err));
+    struct str key, value;
+    bool good = true;
+    while (good && tide__state_iter_next(iter, &key, &value)) good = restore_entry(op, one, key, value);
+    TIDE_TRY(tide__state_iter_close(iter, err));
+    if (good) return TIDE_OK;
+    return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc.name);
+}
+
+tide_status tide__window_rank_restore(struct operator *base, struct str saved, tide_error *err) {
+    struct window_rank *op = self(base);
+    if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
+        return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);
+    if (saved.len != 0) memcpy(&op->ranker.arrival, saved.data, saved.len);
+    const struct plan_node *input = base->node->inputs[0];
+    struct arena arena;
+    tide__arena_init(&arena);
+    struct batch one = {.rows = 1, .column_count = input->field_count};
+    one.columns = ARENA_ARRAY(&arena, struct column, input->field_count + 1);
+    for (uint32_t f = 0; f < input->field_count; f++)
+        tide__column_init(&one.columns[f], input->fields[f].type, 1, 1, &arena);
+    tide_status status = restore_rows(op, &one, err);
+    tide__arena_deinit(&arena);
+    tide__arena_reset(&op->scratch);
+    return status;
+}
