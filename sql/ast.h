@@ -412,22 +412,26 @@ struct like_option {
 };
 
 enum statement_kind {
-    STATEMENT_QUERY,         // query
-    STATEMENT_INSERT,        // path, query, overwrite, columns, partition
-    STATEMENT_SET_OF,        // statements: EXECUTE STATEMENT SET BEGIN .. END, BEGIN STATEMENT SET; .. END
-    STATEMENT_CREATE_TABLE,  // path, table ...; query for CREATE TABLE AS
-    STATEMENT_CREATE_VIEW,   // path, columns, query, comment
-    STATEMENT_DROP_TABLE,    // path
-    STATEMENT_DROP_VIEW,     // path
-    STATEMENT_SET,           // options: one entry, or none for a bare SET
-    STATEMENT_RESET,         // options: one entry with a key only, or none for a bare RESET
-    STATEMENT_DESCRIBE,      // path, extended
-    STATEMENT_SHOW,          // what: TABLES, VIEWS, COLUMNS, CREATE TABLE, CREATE VIEW, CATALOGS, DATABASES, CURRENT
-                             // DATABASE, ...; path (FROM t, CREATE TABLE t), like
-    STATEMENT_EXPLAIN,       // statements: one
-    STATEMENT_USE,           // path; what: "" or CATALOG or MODULES
-    STATEMENT_ALTER_RENAME,  // ALTER TABLE|VIEW path RENAME TO new_path (what: TABLE or VIEW)
-    STATEMENT_UNSUPPORTED,   // what, as the user may call it: CREATE FUNCTION, ALTER TABLE, ...; path if it has one
+    STATEMENT_QUERY,            // query
+    STATEMENT_INSERT,           // path, query, overwrite, columns, partition
+    STATEMENT_SET_OF,           // statements: EXECUTE STATEMENT SET BEGIN .. END, BEGIN STATEMENT SET; .. END
+    STATEMENT_CREATE_TABLE,     // path, table ...; query for CREATE TABLE AS
+    STATEMENT_CREATE_VIEW,      // path, columns, query, comment
+    STATEMENT_DROP_TABLE,       // path
+    STATEMENT_DROP_VIEW,        // path
+    STATEMENT_SET,              // options: one entry, or none for a bare SET
+    STATEMENT_RESET,            // options: one entry with a key only, or none for a bare RESET
+    STATEMENT_DESCRIBE,         // path, extended
+    STATEMENT_SHOW,             // what: TABLES, VIEWS, COLUMNS, CREATE TABLE, CREATE VIEW, CATALOGS, DATABASES, CURRENT
+                                // DATABASE, ...; path (FROM t, CREATE TABLE t), like
+    STATEMENT_EXPLAIN,          // statements: one
+    STATEMENT_USE,              // path; what: "" or CATALOG or MODULES
+    STATEMENT_ALTER_RENAME,     // ALTER TABLE|VIEW path RENAME TO new_path (what: TABLE or VIEW)
+    STATEMENT_ALTER_ADD,        // ALTER TABLE path ADD ..: column_defs, watermark, primary_key
+    STATEMENT_ALTER_SET,        // ALTER TABLE path SET (..): options
+    STATEMENT_CREATE_DATABASE,  // path, if_not_exists, comment, options
+    STATEMENT_DROP_DATABASE,    // path, if_exists
+    STATEMENT_UNSUPPORTED,      // what, as the user may call it: CREATE FUNCTION, ALTER TABLE, ...; path if it has one
 };
 
 struct statement {

@@ -106,20 +106,31 @@ static bool parse_column(struct parser *p, struct statement *s) {
     return true;
 }
 
-static bool parse_columns(struct parser *p, struct statement *s) {
-    if (!tide__parser_accept(p, TOKEN_LPAREN)) return true;
-    if (tide__parser_accept(p, TOKEN_RPAREN)) return true;
+static bool parse_element(struct parser *p, struct statement *s) {
+    if (at_word(p, K_WATERMARK)) return parse_watermark(p, s);
+    if (at_word(p, K_PRIMARY) || at_word(p, K_CONSTRAINT) || at_word(p, K_UNIQUE)) return parse_key(p, s);
+    return parse_column(p, s);
+}
+
+bool tide__parse_table_elements(struct parser *p, struct statement *s) {
+    if (!tide__parser_accept(p, TOKEN_LPAREN)) return parse_element(p, s);
     do {
-        bool ok;
-        if (at_word(p, K_WATERMARK))
-            ok = parse_watermark(p, s);
-        else if (at_word(p, K_PRIMARY) || at_word(p, K_CONSTRAINT) || at_word(p, K_UNIQUE))
-            ok = parse_key(p, s);
-        else
-            ok = parse_column(p, s);
-        if (!ok) return false;
+        if (!parse_element(p, s)) return false;
     } while (tide__parser_accept(p, TOKEN_COMMA));
     return tide__parser_expect(p, TOKEN_RPAREN);
+}
+
+static bool parse_columns(struct parser *p, struct statement *s) {
+    if (!at_token(p, TOKEN_LPAREN)) {
+        tide__parser_note(p, tide__token_text(TOKEN_LPAREN));
+        return true;
+    }
+    if (peek_token(p, 1, TOKEN_RPAREN)) {
+        tide__parser_advance(p);
+        tide__parser_advance(p);
+        return true;
+    }
+    return tide__parse_table_elements(p, s);
 }
 
 // --- LIKE ---
@@ -161,7 +172,7 @@ static bool parse_like(struct parser *p, struct statement *s) {
 
 // --- Statements ---
 
-static bool parse_if_not_exists(struct parser *p, struct statement *s) {
+bool tide__parse_if_not_exists(struct parser *p, struct statement *s) {
     if (!at_word(p, K_IF) || !peek_word(p, 1, K_NOT)) return true;
     tide__parser_advance(p);
     tide__parser_advance(p);
@@ -171,7 +182,7 @@ static bool parse_if_not_exists(struct parser *p, struct statement *s) {
 
 static bool parse_table(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_CREATE_TABLE;
-    if (!parse_if_not_exists(p, s) || !tide__parser_path(p, &s->path, "a table name")) return false;
+    if (!tide__parse_if_not_exists(p, s) || !tide__parser_path(p, &s->path, "a table name")) return false;
     if (!parse_columns(p, s) || !parse_comment(p, &s->comment)) return false;
     if (at_word(p, K_DISTRIBUTED))
         return tide__parser_fail(p, TIDE_ERR_PLAN, p->token.pos, "remove it", "DISTRIBUTED is not supported");
@@ -198,10 +209,17 @@ static bool parse_view_columns(struct parser *p, struct statement *s) {
 
 static bool parse_view(struct parser *p, struct statement *s) {
     s->kind = STATEMENT_CREATE_VIEW;
-    if (!parse_if_not_exists(p, s) || !tide__parser_path(p, &s->path, "a view name")) return false;
+    if (!tide__parse_if_not_exists(p, s) || !tide__parser_path(p, &s->path, "a view name")) return false;
     if (!parse_view_columns(p, s) || !parse_comment(p, &s->comment)) return false;
     if (!tide__parser_expect_word(p, K_AS)) return false;
     return (s->query = tide__parse_query(p)) != NULL;
+}
+
+static bool parse_database(struct parser *p, struct statement *s) {
+    s->kind = STATEMENT_CREATE_DATABASE;
+    if (!tide__parse_if_not_exists(p, s) || !tide__parser_path(p, &s->path, "a database name")) return false;
+    if (!parse_comment(p, &s->comment)) return false;
+    return !tide__parser_accept_word(p, K_WITH) || tide__parser_options(p, &s->options, false);
 }
 
 static bool unsupported(struct parser *p, struct statement *s, const char *what) {
@@ -220,7 +238,7 @@ bool tide__parse_create(struct parser *p, struct statement *s) {
     if (tide__parser_accept_word(p, K_TABLE)) return parse_table(p, s);
     if (tide__parser_accept_word(p, K_VIEW)) return parse_view(p, s);
     if (at_word(p, K_FUNCTION) || at_word(p, K_SYSTEM)) return unsupported(p, s, "CREATE FUNCTION");
-    if (at_word(p, K_DATABASE)) return unsupported(p, s, "CREATE DATABASE");
+    if (tide__parser_take_word(p, K_DATABASE)) return parse_database(p, s);
     if (at_word(p, K_CATALOG)) return unsupported(p, s, "CREATE CATALOG");
     if (at_word(p, K_MODEL)) return unsupported(p, s, "CREATE MODEL");
     if (at_word(p, K_MATERIALIZED)) return unsupported(p, s, "CREATE MATERIALIZED TABLE");

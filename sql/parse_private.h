@@ -145,6 +145,9 @@ struct ast_query *tide__parse_close_query(struct parser *p, struct ast_query *qu
 
 struct statement *tide__parse_statement(struct parser *p);
 bool tide__parse_create(struct parser *p, struct statement *statement);  // behind CREATE
+// Columns, keys and watermarks in parentheses, or one of them without.
+bool tide__parse_table_elements(struct parser *p, struct statement *statement);
+bool tide__parse_if_not_exists(struct parser *p, struct statement *statement);
 // Skips to the end of the statement.
 bool tide__parse_skip_statement(struct parser *p);
 

@@ -275,30 +275,61 @@ static bool parse_use(struct parser *p, struct statement *s) {
 
 // --- DROP, ALTER ---
 
+static bool parse_if_exists(struct parser *p, struct statement *s) {
+    if (!at_word(p, K_IF) || !peek_word(p, 1, K_EXISTS)) return true;
+    tide__parser_advance(p);
+    tide__parser_advance(p);
+    s->if_exists = true;
+    return true;
+}
+
 static bool parse_drop(struct parser *p, struct statement *s) {
+    const char *what = "a table name";
     tide__parser_advance(p);
     s->temporary = tide__parser_accept_word(p, K_TEMPORARY);
-    if (tide__parser_accept_word(p, K_TABLE))
+    if (tide__parser_accept_word(p, K_TABLE)) {
         s->kind = STATEMENT_DROP_TABLE;
-    else if (tide__parser_accept_word(p, K_VIEW))
+    } else if (tide__parser_accept_word(p, K_VIEW)) {
         s->kind = STATEMENT_DROP_VIEW;
-    else if (at_word(p, K_DATABASE))
-        return unsupported(p, s, "DROP DATABASE");
-    else if (at_word(p, K_CATALOG))
-        return unsupported(p, s, "DROP CATALOG");
-    else if (at_word(p, K_FUNCTION) || at_word(p, K_SYSTEM))
-        return unsupported(p, s, "DROP FUNCTION");
-    else if (at_word(p, K_MODEL))
-        return unsupported(p, s, "DROP MODEL");
-    else if (at_word(p, K_MATERIALIZED))
-        return unsupported(p, s, "DROP MATERIALIZED TABLE");
-    else
+        what = "a view name";
+    } else if (tide__parser_accept_word(p, K_DATABASE)) {
+        s->kind = STATEMENT_DROP_DATABASE;
+        what = "a database name";
+    } else {
+        if (at_word(p, K_CATALOG)) return unsupported(p, s, "DROP CATALOG");
+        if (at_word(p, K_FUNCTION) || at_word(p, K_SYSTEM)) return unsupported(p, s, "DROP FUNCTION");
+        if (at_word(p, K_MODEL)) return unsupported(p, s, "DROP MODEL");
+        if (at_word(p, K_MATERIALIZED)) return unsupported(p, s, "DROP MATERIALIZED TABLE");
         return tide__parser_unexpected(p);
-    if (tide__parser_accept_word(p, K_IF)) {
-        if (!tide__parser_expect_word(p, K_EXISTS)) return false;
-        s->if_exists = true;
     }
-    return tide__parser_path(p, &s->path, s->kind == STATEMENT_DROP_TABLE ? "a table name" : "a view name");
+    if (!parse_if_exists(p, s) || !tide__parser_path(p, &s->path, what)) return false;
+    // The default, as nothing depends on a database here.
+    if (s->kind == STATEMENT_DROP_DATABASE && !tide__parser_take_word(p, K_RESTRICT))
+        tide__parser_take_word(p, K_CASCADE);
+    return true;
+}
+
+// Behind ALTER TABLE t or ALTER VIEW v
+static bool parse_alteration(struct parser *p, struct statement *s, bool view) {
+    if (at_word(p, K_RENAME) && peek_word(p, 1, K_TO)) {
+        tide__parser_advance(p);
+        tide__parser_advance(p);
+        s->kind = STATEMENT_ALTER_RENAME;
+        s->what = view ? STR_LIT("VIEW") : STR_LIT("TABLE");
+        return tide__parser_path(p, &s->new_path, "a table name");
+    }
+    if (view) return unsupported(p, s, "ALTER VIEW");
+    if (at_word(p, K_ADD) && !peek_word(p, 1, K_PARTITION) && !peek_word(p, 1, K_DISTRIBUTION)) {
+        s->kind = STATEMENT_ALTER_ADD;
+        tide__parser_advance(p);
+        return tide__parse_table_elements(p, s);
+    }
+    if (at_word(p, K_SET)) {
+        s->kind = STATEMENT_ALTER_SET;
+        tide__parser_advance(p);
+        return tide__parser_options(p, &s->options, false);
+    }
+    return unsupported(p, s, "ALTER TABLE");
 }
 
 static bool parse_alter(struct parser *p, struct statement *s) {
@@ -315,19 +346,8 @@ static bool parse_alter(struct parser *p, struct statement *s) {
         return tide__parser_unexpected(p);
     }
     tide__parser_advance(p);
-    if (tide__parser_accept_word(p, K_IF)) {
-        if (!tide__parser_expect_word(p, K_EXISTS)) return false;
-        s->if_exists = true;
-    }
-    if (!tide__parser_path(p, &s->path, "a table name")) return false;
-    if (at_word(p, K_RENAME) && peek_word(p, 1, K_TO)) {
-        tide__parser_advance(p);
-        tide__parser_advance(p);
-        s->kind = STATEMENT_ALTER_RENAME;
-        s->what = view ? STR_LIT("VIEW") : STR_LIT("TABLE");
-        return tide__parser_path(p, &s->new_path, "a table name");
-    }
-    return unsupported(p, s, view ? "ALTER VIEW" : "ALTER TABLE");
+    if (!parse_if_exists(p, s) || !tide__parser_path(p, &s->path, "a table name")) return false;
+    return parse_alteration(p, s, view);
 }
 
 // --- All statements ---

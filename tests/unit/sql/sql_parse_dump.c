@@ -317,9 +317,10 @@ static void table_parts(struct strbuf *out, const struct statement *s) {
 }
 
 void dump_statement(struct strbuf *out, const struct statement *s) {
-    static const char *const kinds[] = {"query",      "insert",    "set-of", "create-table", "create-view",
-                                        "drop-table", "drop-view", "set",    "reset",        "describe",
-                                        "show",       "explain",   "use",    "alter-rename", "unsupported"};
+    static const char *const kinds[] = {"query",      "insert",          "set-of",        "create-table", "create-view",
+                                        "drop-table", "drop-view",       "set",           "reset",        "describe",
+                                        "show",       "explain",         "use",           "alter-rename", "alter-add",
+                                        "alter-set",  "create-database", "drop-database", "unsupported"};
     tide__strbuf_printf(out, "%s", kinds[s->kind]);
     if (s->temporary) text(out, " temporary");
     if (s->if_not_exists) text(out, " if-not-exists");
