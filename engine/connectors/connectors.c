@@ -1,0 +1,216 @@
+// The connectors, and whether a table's options make sense.
+//
+// Flink ignores options of the filesystem connector that it does not know; so do we, lest a script that runs there fails
+// here, but not one that is a slip of the pen away from a known one. Options that we know and can't honour are refused.
+#include "base/alloc.h"
+#include "engine/connectors/filesystem.h"
+#include "engine/connectors/sinks.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const struct sink_class *const sinks[] = {&tide__filesystem_sink, &tide__print_sink, &tide__blackhole_sink};
+static const char *const connector_names[] = {"filesystem", "print", "blackhole"};
+static const char *const later_connectors[] = {"kafka", "upsert-kafka", "datagen", "jdbc", "values", "socket"};
+static const char *const later_formats[] = {"json", "raw", "avro", "parquet", "orc", "debezium-json", "canal-json"};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+const struct sink_class *tide__sink_class(struct str connector) {
+    for (size_t i = 0; i < COUNT(sinks); i++) {
+        if (tide__str_eq_c(connector, sinks[i]->connector)) return sinks[i];
+    }
+    return NULL;
+}
+
+static bool is_one_of(struct str name, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (tide__str_eq_c(name, names[i])) return true;
+    }
+    return false;
+}
+
+// --- options ----------------------------------------------------------------------------------------------------
+
+// What the option means for us.
+enum option_use {
+    OPTION_USED,
+    OPTION_IGNORED,  // changes how files are laid out or found, not which rows there are
+    OPTION_REFUSED,  // changes which rows there are, or when
+};
+
+static const struct {
+    const char *name;
+    enum option_use use;
+} filesystem_options[] = {
+    {"connector", OPTION_USED},
+    {"path", OPTION_USED},
+    {"format", OPTION_USED},
+    {"partition.default-name", OPTION_REFUSED},
+    {"source.monitor-interval", OPTION_REFUSED},
+    {"source.path.regex-pattern", OPTION_REFUSED},
+    {"source.report-statistics", OPTION_IGNORED},
+    {"scan.parallelism", OPTION_IGNORED},
+    {"sink.parallelism", OPTION_IGNORED},
+    {"sink.shuffle-by-partition.enable", OPTION_IGNORED},
+    {"sink.rolling-policy.file-size", OPTION_IGNORED},
+    {"sink.rolling-policy.rollover-interval", OPTION_IGNORED},
+    {"sink.rolling-policy.inactivity-interval", OPTION_IGNORED},
+    {"sink.rolling-policy.check-interval", OPTION_IGNORED},
+    {"sink.partition-commit.trigger", OPTION_IGNORED},
+    {"sink.partition-commit.delay", OPTION_IGNORED},
+    {"sink.partition-commit.watermark-time-zone", OPTION_IGNORED},
+    {"sink.partition-commit.policy.kind", OPTION_REFUSED},
+    {"sink.partition-commit.policy.class", OPTION_REFUSED},
+    {"sink.partition-commit.policy.class.parameters", OPTION_REFUSED},
+    {"sink.partition-commit.success-file.name", OPTION_IGNORED},
+    {"partition.time-extractor.kind", OPTION_IGNORED},
+    {"partition.time-extractor.class", OPTION_IGNORED},
+    {"partition.time-extractor.timestamp-formatter", OPTION_IGNORED},
+    {"partition.time-extractor.timestamp-pattern", OPTION_IGNORED},
+    {"auto-compaction", OPTION_IGNORED},
+    {"compaction.file-size", OPTION_IGNORED},
+    {"compaction.parallelism", OPTION_IGNORED},
+};
+
+static tide_status near_miss(const struct option *option, const char *near, tide_error *err) {
+    tide__fail_at(err, TIDE_ERR_VALIDATE, option->key_pos, "unknown option '%.*s'", STR_ARG(option->key));
+    return tide__fail_hint(err, "did you mean '%s'?", near);
+}
+
+static tide_status check_filesystem_option(const struct option *option, const struct format_class *format,
+                                           tide_error *err) {
+    const char *names[COUNT(filesystem_options) + 32];
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT(filesystem_options); i++) {
+        names[count++] = filesystem_options[i].name;
+        if (!tide__str_eq_c(option->key, filesystem_options[i].name)) continue;
+        if (filesystem_options[i].use != OPTION_REFUSED) return TIDE_OK;
+        return tide__fail_at(err, TIDE_ERR_PLAN, option->key_pos, "option '%.*s' is not supported yet", STR_ARG(option->key));
+    }
+    for (size_t i = 0; format->options[i] != NULL && count < COUNT(names); i++) {
+        if (tide__str_eq_c(option->key, format->options[i])) return TIDE_OK;
+        names[count++] = format->options[i];
+    }
+    const char *near = tide__nearest(option->key, names, count);
+    return near != NULL ? near_miss(option, near, err) : TIDE_OK;
+}
+
+static tide_status check_only(const struct table *table, const char *const *names, size_t count, tide_error *err) {
+    for (uint32_t i = 0; i < table->option_count; i++) {
+        const struct option *option = &table->options[i];
+        if (is_one_of(option->key, names, count)) continue;
+        const char *near = tide__nearest(option->key, names, count);
+        if (near != NULL) return near_miss(option, near, err);
+        return tide__fail_at(err, TIDE_ERR_VALIDATE, option->key_pos, "unknown option '%.*s'", STR_ARG(option->key));
+    }
+    return TIDE_OK;
+}
+
+// --- the filesystem connector -----------------------------------------------------------------------------------
+
+static tide_status check_path(const struct table *table, tide_error *err) {
+    const struct option *path = tide__table_option(table, "path");
+    if (path == NULL || path->value.len == 0) {
+        tide__fail_at(err, TIDE_ERR_VALIDATE, path != NULL ? path->value_pos : table->pos,
+                      "table \"%s\" has no 'path' option", table->name);
+        return tide__fail_hint(err, "add 'path' = 'FILE OR FOLDER' to its WITH (...)");
+    }
+    const char *scheme = memmem(path->value.data, path->value.len, "://", 3);
+    if (scheme != NULL && (path->value.len < 5 || memcmp(path->value.data, "file:", 5) != 0)) {
+        tide__fail_at(err, TIDE_ERR_PLAN, path->value_pos, "only local files are supported, not '%.*s'",
+                      STR_ARG(path->value));
+        return tide__fail_hint(err, "use a path, or file:///...");
+    }
+    if (memchr(path->value.data, '\0', path->value.len) != NULL) {
+        return tide__fail_at(err, TIDE_ERR_VALIDATE, path->value_pos, "the path holds a NUL character");
+    }
+    return TIDE_OK;
+}
+
+static tide_status find_format(const struct table *table, const struct format_class **out, tide_error *err) {
+    const struct option *format = tide__table_option(table, "format");
+    if (format == NULL) {
+        tide__fail_at(err, TIDE_ERR_VALIDATE, table->pos, "table \"%s\" has no 'format' option", table->name);
+        return tide__fail_hint(err, "add 'format' = 'csv' to its WITH (...)");
+    }
+    *out = tide__format_find(format->value);
+    if (*out != NULL) return TIDE_OK;
+    if (is_one_of(format->value, later_formats, COUNT(later_formats))) {
+        return tide__fail_at(err, TIDE_ERR_PLAN, format->value_pos, "format '%.*s' is not supported yet",
+                             STR_ARG(format->value));
+    }
+    tide__fail_at(err, TIDE_ERR_VALIDATE, format->value_pos, "unknown format '%.*s'", STR_ARG(format->value));
+    size_t count = 0;
+    const char *const *names = tide__format_names(&count);
+    const char *near = tide__nearest(format->value, names, count);
+    return near != NULL ? tide__fail_hint(err, "did you mean '%s'?", near) : tide__fail_hint(err, "there is 'csv'");
+}
+
+static tide_status check_metadata(const struct table *table, tide_error *err) {
+    static const char *const keys[] = {"file.path", "file.name", "file.size", "file.modification-time"};
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (column->kind != TABLE_COLUMN_METADATA) continue;
+        struct str key = tide__str(column->metadata_key != NULL ? column->metadata_key : column->name);
+        if (is_one_of(key, keys, COUNT(keys))) {
+            bool is_size = tide__str_eq_c(key, "file.size"), is_time = tide__str_eq_c(key, "file.modification-time");
+            bool ok = is_size   ? column->type->kind == TYPE_BIGINT
+                      : is_time ? column->type->kind == TYPE_TIMESTAMP_LTZ
+                                : tide__type_is_string(column->type);
+            if (ok) continue;
+            tide__fail_at(err, TIDE_ERR_VALIDATE, column->pos, "metadata column \"%s\" must be %s", column->name,
+                          is_size ? "BIGINT" : is_time ? "TIMESTAMP_LTZ(3)" : "STRING");
+            return TIDE_ERR_VALIDATE;
+        }
+        tide__fail_at(err, TIDE_ERR_VALIDATE, column->pos, "column \"%s\": files have no metadata '%.*s'", column->name,
+                      STR_ARG(key));
+        return tide__fail_hint(err, "there are 'file.path', 'file.name', 'file.size' and 'file.modification-time'");
+    }
+    return TIDE_OK;
+}
+
+static tide_status validate_filesystem(const struct table *table, enum table_use use, tide_error *err) {
+    TIDE_TRY(check_path(table, err));
+    const struct format_class *format = NULL;
+    TIDE_TRY(find_format(table, &format, err));
+    for (uint32_t i = 0; i < table->option_count; i++) {
+        TIDE_TRY(check_filesystem_option(&table->options[i], format, err));
+    }
+    if (use == TABLE_AS_SOURCE) TIDE_TRY(check_metadata(table, err));
+    return format->validate(table, use == TABLE_AS_SOURCE ? FORMAT_READ : FORMAT_WRITE, err);
+}
+
+// --- all --------------------------------------------------------------------------------------------------------
+
+static tide_status unknown_connector(const struct option *connector, tide_error *err) {
+    struct str name = connector->value;
+    if (is_one_of(name, later_connectors, COUNT(later_connectors))) {
+        return tide__fail_at(err, TIDE_ERR_PLAN, connector->value_pos, "connector '%.*s' is not supported yet",
+                             STR_ARG(name));
+    }
+    tide__fail_at(err, TIDE_ERR_VALIDATE, connector->value_pos, "unknown connector '%.*s'", STR_ARG(name));
+    const char *near = tide__nearest(name, connector_names, COUNT(connector_names));
+    if (near != NULL) return tide__fail_hint(err, "did you mean '%s'?", near);
+    return tide__fail_hint(err, "there are 'filesystem', 'print' and 'blackhole'");
+}
+
+tide_status tide__connector_validate(const struct table *table, enum table_use use, tide_error *err) {
+    const struct option *connector = tide__table_option(table, "connector");
+    if (connector == NULL) {
+        tide__fail_at(err, TIDE_ERR_VALIDATE, table->pos, "table \"%s\" has no 'connector' option", table->name);
+        return tide__fail_hint(err, "add 'connector' = 'filesystem' to its WITH (...)");
+    }
+    if (tide__str_eq_c(connector->value, "filesystem")) return validate_filesystem(table, use, err);
+    bool print = tide__str_eq_c(connector->value, "print");
+    if (!print && !tide__str_eq_c(connector->value, "blackhole")) return unknown_connector(connector, err);
+    if (use == TABLE_AS_SOURCE) {
+        return tide__fail_at(err, TIDE_ERR_VALIDATE, connector->value_pos, "connector '%.*s' can only be written to",
+                             STR_ARG(connector->value));
+    }
+    static const char *const print_options[] = {"connector", "print-identifier", "standard-error", "sink.parallelism"};
+    static const char *const blackhole_options[] = {"connector"};
+    if (!print) return check_only(table, blackhole_options, COUNT(blackhole_options), err);
+    TIDE_TRY(check_only(table, print_options, COUNT(print_options), err));
+    return tide__print_validate(table, err);
+}

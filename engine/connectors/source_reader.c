@@ -1,0 +1,305 @@
+// The source reader: ordered batches of a table's rows.
+//
+//   files --blocks--> [parse: caller or workers] --batches in order--> caller, who gives them back
+//
+// A block lives as long as one of its batches, for their strings point into it. Blocks and batches are recycled, so that a
+// long input allocates nothing after its first few blocks. What a batch needs to know about what came before it (line
+// numbers, rows, skipped rows) is filled in when its turn comes; until then parsing knows only its block.
+#include "base/alloc.h"
+#include "base/time.h"
+#include "state/memtable.h"
+#include "engine/connectors/source.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define BLOCK_BYTES ((size_t)256 << 10)
+// Inputs below this are parsed by the caller: threads would cost more than they bring.
+#define THREADS_BYTES_MIN ((uint64_t)1 << 20)
+// With smaller batches a block would be thousands of them; parsed one at a time they need no room.
+#define THREADS_BATCH_ROWS_MIN 256
+
+tide_status tide__source_open(const struct source_env *env, struct source_reader **out, tide_error *err) {
+    *out = NULL;
+    assert(env->node->kind == PLAN_SCAN);
+    struct source_reader *reader = tide__calloc(1, sizeof(*reader));
+    pthread_mutex_init(&reader->lock, NULL);
+    pthread_mutex_init(&reader->read_lock, NULL);
+    pthread_cond_init(&reader->has_room, NULL);
+    pthread_cond_init(&reader->has_batch, NULL);
+    reader->file_reader.fd = -1;
+    reader->budget = env->budget;
+    reader->workers = env->workers;
+    reader->place.line = 1;
+    tide__error_clear(&reader->failure);
+    tide_status status = tide__connector_validate(env->node->scan.table, TABLE_AS_SOURCE, err);
+    if (status == TIDE_OK) status = tide__scan_init(&reader->scan, env, err);
+    if (status == TIDE_OK) {
+        status = tide__filesystem_list(env->node->scan.table, env->script_dir, &reader->file_reader.files, err);
+    }
+    if (status != TIDE_OK) {
+        tide__source_close(reader);
+        return status;
+    }
+    reader->file_reader.format = reader->scan.format;
+    reader->file_reader.format_reader = reader->scan.format_reader;
+    reader->file_reader.block_bytes = BLOCK_BYTES;
+    *out = reader;
+    return TIDE_OK;
+}
+
+// --- blocks and batches -----------------------------------------------------------------------------------------
+
+struct source_block *tide__source_take_block(struct source_reader *reader) {
+    pthread_mutex_lock(&reader->lock);
+    struct source_block *block = reader->free_blocks;
+    if (block != NULL) reader->free_blocks = block->next;
+    pthread_mutex_unlock(&reader->lock);
+    if (block == NULL) block = tide__calloc(1, sizeof(*block));
+    block->next = NULL;
+    block->references = 1;
+    return block;
+}
+
+struct parsed_batch *tide__source_take_batch(struct source_reader *reader) {
+    pthread_mutex_lock(&reader->lock);
+    struct parsed_batch *batch = reader->free_batches;
+    if (batch != NULL) reader->free_batches = batch->next;
+    pthread_mutex_unlock(&reader->lock);
+    if (batch == NULL) {
+        batch = tide__calloc(1, sizeof(*batch));
+        tide__arena_init(&batch->batch.arena);
+    }
+    batch->next = NULL;
+    batch->batch.reader_private = batch;
+    return batch;
+}
+
+static void drop_block_locked(struct source_reader *reader, struct source_block *block) {
+    assert(block->references > 0);
+    if (--block->references > 0) return;
+    block->next = reader->free_blocks;
+    reader->free_blocks = block;
+}
+
+void tide__source_drop_block(struct source_reader *reader, struct source_block *block) {
+    pthread_mutex_lock(&reader->lock);
+    drop_block_locked(reader, block);
+    pthread_mutex_unlock(&reader->lock);
+}
+
+struct parsed_batch *tide__source_parse_piece(struct source_reader *reader, struct scan_parser *parser,
+                                              struct source_block *block) {
+    struct parsed_batch *batch = tide__source_take_batch(reader);
+    pthread_mutex_lock(&reader->lock);
+    block->references++;
+    pthread_mutex_unlock(&reader->lock);
+    tide__scan_parse(parser, &reader->file_reader.files.items[block->file], block, batch);
+    size_t bytes = tide__arena_bytes(&batch->batch.arena);
+    if (reader->budget != NULL && bytes > batch->charged) {
+        tide__budget_charge(reader->budget, bytes - batch->charged);
+        batch->charged = bytes;
+    }
+    return batch;
+}
+
+void tide__source_release(struct source_reader *reader, struct source_batch *batch) {
+    if (batch == NULL) return;
+    struct parsed_batch *parsed = batch->reader_private;
+    struct source_block *block = parsed->block;
+    tide__free(parsed->error);
+    struct arena arena = batch->arena;
+    tide__arena_reset(&arena);
+    size_t bytes = tide__arena_bytes(&arena);
+    if (reader->budget != NULL && parsed->charged > bytes) {
+        tide__budget_release(reader->budget, parsed->charged - bytes);
+        parsed->charged = bytes;
+    }
+    size_t charged = parsed->charged;
+    *parsed = (struct parsed_batch){.charged = charged};
+    parsed->batch.arena = arena;
+    pthread_mutex_lock(&reader->lock);
+    parsed->next = reader->free_batches;
+    reader->free_batches = parsed;
+    drop_block_locked(reader, block);
+    pthread_mutex_unlock(&reader->lock);
+}
+
+// --- giving out -------------------------------------------------------------------------------------------------
+
+// The block's lines follow those of the block before it.
+void tide__source_count_block(struct source_reader *reader, struct source_block *block) {
+    if (reader->line_file != block->file || reader->line == 0) {
+        reader->line = reader->file_reader.files.items[block->file].start_line;
+        reader->line_file = block->file;
+    }
+    block->first_line = reader->line;
+    block->counted = true;
+    reader->line += block->bytes.lines;
+}
+
+// The next batch when the caller parses. *out NULL at the end of input.
+static tide_status parse_next(struct source_reader *reader, struct parsed_batch **out, tide_error *err) {
+    *out = NULL;
+    while (!reader->ended) {
+        struct source_block *block = reader->block;
+        if (block == NULL) {
+            block = reader->block = tide__source_take_block(reader);
+            size_t capacity = block->capacity;
+            TIDE_TRY(tide__file_reader_next(&reader->file_reader, block, err));
+            if (reader->budget != NULL) tide__budget_charge(reader->budget, block->capacity - capacity);
+            reader->ended = block->bytes.len == 0;
+            if (!reader->ended) tide__source_count_block(reader, block);
+        }
+        if (block->bytes.at < block->bytes.len) {
+            uint64_t lines = block->bytes.lines;
+            *out = tide__source_parse_piece(reader, &reader->parser, block);
+            reader->line += block->bytes.lines - lines;
+            return TIDE_OK;
+        }
+        tide__source_drop_block(reader, block);
+        reader->block = NULL;
+    }
+    return TIDE_OK;
+}
+
+// Fills in what depends on the batches before, and moves the place behind this one.
+static void give_out(struct source_reader *reader, struct parsed_batch *batch) {
+    const struct source_block *block = batch->block;
+    batch->rows_before = reader->place.rows;
+    batch->skipped_before = reader->place.skipped;
+    if (batch->error != NULL) {
+        if (batch->error_in_data) batch->error->line += (uint32_t)(block->first_line - 1);
+        reader->failed = batch->error->status;
+        reader->failure = *batch->error;
+    }
+    reader->place.file = block->file;
+    reader->place.offset = block->offset + batch->end;
+    reader->place.line = block->first_line + batch->lines_after;
+    reader->place.rows += batch->batch.batch.rows;
+    reader->place.skipped += batch->skip_count;
+    reader->bytes_read += batch->end - batch->start;
+}
+
+static void start(struct source_reader *reader) {
+    reader->started = true;
+    uint64_t bytes = 0;
+    for (size_t i = reader->place.file; i < reader->file_reader.files.count; i++) {
+        const struct input_file *file = &reader->file_reader.files.items[i];
+        if (file->size > file->start) bytes += file->size - file->start;
+    }
+    if (bytes < THREADS_BYTES_MIN || reader->scan.batch_rows_max < THREADS_BATCH_ROWS_MIN) reader->workers = 0;
+    if (reader->workers > 0) tide__workers_start(reader);
+    if (reader->workers == 0) tide__scan_parser_init(&reader->parser, &reader->scan);
+}
+
+static tide_status fail_again(const struct source_reader *reader, tide_error *err) {
+    if (err != NULL && err->status == TIDE_OK) *err = reader->failure;
+    return reader->failed;
+}
+
+tide_status tide__source_next(struct source_reader *reader, struct source_batch **out, tide_error *err) {
+    *out = NULL;
+    if (!reader->started) start(reader);
+    while (reader->failed == TIDE_OK) {
+        struct parsed_batch *batch = NULL;
+        tide_status status = reader->workers > 0 ? tide__workers_next(reader, &batch, &reader->failure)
+                                                 : parse_next(reader, &batch, &reader->failure);
+        if (status != TIDE_OK) {
+            reader->failed = status;
+            break;
+        }
+        if (batch == NULL) {
+            reader->place.file = reader->file_reader.files.count;
+            reader->place.offset = 0;
+            return TIDE_OK;
+        }
+        give_out(reader, batch);
+        if (batch->batch.batch.rows > 0) {
+            *out = &batch->batch;
+            return TIDE_OK;
+        }
+        tide__source_release(reader, &batch->batch);
+    }
+    return fail_again(reader, err);
+}
+
+static uint64_t count_lines(const char *data, size_t len) {
+    uint64_t lines = 0;
+    for (size_t i = 0; i < len; i++) lines += data[i] == '\n' || (data[i] == '\r' && data[i + 1] != '\n');
+    return lines;
+}
+
+void tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows, struct strbuf *out) {
+    struct source_place place = reader->place;
+    if (batch != NULL) {
+        const struct parsed_batch *parsed = batch->reader_private;
+        const struct source_block *block = parsed->block;
+        assert(rows <= batch->batch.rows);
+        size_t at = rows > 0 ? parsed->row_ends[rows - 1] : parsed->start;
+        place.file = block->file;
+        place.offset = block->offset + at;
+        place.line = block->first_line + count_lines(block->bytes.data, at);
+        place.rows = parsed->rows_before + rows;
+        place.skipped = parsed->skipped_before;
+        for (size_t i = 0; i < parsed->skip_count; i++) place.skipped += parsed->skips[i] < rows;
+    }
+    tide__position_save(&reader->file_reader.files, &place, out);
+}
+
+tide_status tide__source_restore(struct source_reader *reader, struct str saved, enum changed_input changed,
+                                 tide_error *err) {
+    assert(!reader->started);
+    struct input_files *files = &reader->file_reader.files;
+    TIDE_TRY(tide__position_restore(files, saved, changed, &reader->place, err));
+    reader->file_reader.current = reader->place.file;
+    for (size_t i = 0; i < files->count; i++) {
+        const struct input_file *file = &files->items[i];
+        reader->bytes_read += file->start < file->size ? file->start : file->size;
+    }
+    return TIDE_OK;
+}
+
+void tide__source_stats(const struct source_reader *reader, struct source_stats *out) {
+    *out = (struct source_stats){.rows_skipped = reader->place.skipped, .bytes_read = reader->bytes_read};
+    for (size_t i = 0; i < reader->file_reader.files.count; i++) out->bytes_total += reader->file_reader.files.items[i].size;
+}
+
+// --- closing ----------------------------------------------------------------------------------------------------
+
+static void free_all(struct source_reader *reader) {
+    while (reader->free_batches != NULL) {
+        struct parsed_batch *batch = reader->free_batches;
+        reader->free_batches = batch->next;
+        if (reader->budget != NULL) tide__budget_release(reader->budget, batch->charged);
+        tide__arena_deinit(&batch->batch.arena);
+        tide__free(batch);
+    }
+    while (reader->free_blocks != NULL) {
+        struct source_block *block = reader->free_blocks;
+        reader->free_blocks = block->next;
+        if (reader->budget != NULL) tide__budget_release(reader->budget, block->capacity);
+        tide__free(block->data);
+        tide__free(block);
+    }
+}
+
+void tide__source_close(struct source_reader *reader) {
+    if (reader == NULL) return;
+    tide__workers_stop(reader);
+    while (reader->given_batches != NULL) {
+        struct parsed_batch *next = reader->given_batches->next;
+        tide__source_release(reader, &reader->given_batches->batch);
+        reader->given_batches = next;
+    }
+    if (reader->block != NULL) tide__source_drop_block(reader, reader->block);
+    if (reader->parser.scan != NULL) tide__scan_parser_deinit(&reader->parser);
+    free_all(reader);
+    tide__scan_deinit(&reader->scan);
+    tide__file_reader_deinit(&reader->file_reader);
+    pthread_cond_destroy(&reader->has_room);
+    pthread_cond_destroy(&reader->has_batch);
+    pthread_mutex_destroy(&reader->lock);
+    pthread_mutex_destroy(&reader->read_lock);
+    tide__free(reader);
+}
