@@ -1,5 +1,5 @@
 // Window Top-N against a plain sort, cut into batches, checkpoints and restores at every place.
-#include "fake_driver.h"
+#include "any_driver.h"
 
 #include "base/alloc.h"
 #include "base/time.h"
@@ -22,54 +22,49 @@ struct scenario {
 struct event {
     bool is_watermark;
     int64_t watermark;
-    struct fake_row row;
+    struct any_row row;
 };
 
 static const char *const texts[] = {"", "a", "aa", "b", "long text with more than eight bytes 1",
                                     "long text with more than eight bytes 2"};
-
-static uint32_t next_random(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33);
-}
 
 static size_t make_events(uint64_t seed, struct event *events, size_t rows) {
     uint64_t random = seed;
     int64_t watermark = WATERMARK_NONE;
     size_t count = 0;
     for (size_t i = 0; i < rows; i++) {
-        if (next_random(&random) % 7 == 0) {
-            int64_t next = (int64_t)i * 10 - (int64_t)(next_random(&random) % 60);
+        if (any_random(&random) % 7 == 0) {
+            int64_t next = (int64_t)i * 10 - (int64_t)(any_random(&random) % 60);
             if (next > watermark) {
                 watermark = next;
                 events[count++] = (struct event){.is_watermark = true, .watermark = next};
             }
         }
-        int64_t time = (int64_t)i * 10 - (int64_t)(next_random(&random) % 100);
+        int64_t time = (int64_t)i * 10 - (int64_t)(any_random(&random) % 100);
         int64_t start = tide__time_floor(time, 0, 100);
         struct event *event = &events[count++];
         *event = (struct event){0};
         event->row.values[START].i64 = start;
-        event->row.values[END].i64 = start + (next_random(&random) % 5 == 0 ? 200 : 100);
-        event->row.values[KEY] = (struct fake_value){next_random(&random) % 6 == 0, next_random(&random) % 3, NULL};
-        event->row.values[SORT] = (struct fake_value){next_random(&random) % 9 == 0, next_random(&random) % 5, NULL};
-        event->row.values[TEXT].text = texts[next_random(&random) % 6];
+        event->row.values[END].i64 = start + (any_random(&random) % 5 == 0 ? 200 : 100);
+        event->row.values[KEY] = (struct any_value){any_random(&random) % 6 == 0, any_random(&random) % 3, NULL};
+        event->row.values[SORT] = (struct any_value){any_random(&random) % 9 == 0, any_random(&random) % 5, NULL};
+        event->row.values[TEXT].text = texts[any_random(&random) % 6];
         event->row.values[ID].i64 = (int64_t)i;
     }
     events[count++] = (struct event){.is_watermark = true, .watermark = WATERMARK_END};
     return count;
 }
 
-static void make_driver(struct fake_driver *driver, const struct scenario *scenario) {
-    fake_driver_init(driver, &tide__window_rank_class);
+static void make_driver(struct any_driver *driver, const struct scenario *scenario) {
+    any_driver_init(driver, &tide__window_rank_class);
     struct type time = tide__type_make_sized(TYPE_TIMESTAMP, false, 3, 0);
     struct type number = tide__type_make(TYPE_BIGINT, true);
     struct type wide = scenario->wide ? tide__type_make_sized(TYPE_DECIMAL, true, 38, 0) : number;
     struct type text = tide__type_make_sized(TYPE_VARCHAR, true, TYPE_STRING_LENGTH, 0);
     const char *names[] = {"window_start", "window_end", "k", "s", "t", "id", "rn"};
     struct type types[] = {time, time, number, wide, text, number, tide__type_make(TYPE_BIGINT, false)};
-    fake_driver_input(driver, 0, names, types, COLUMNS);
-    fake_driver_output(driver, names, types, scenario->has_rank ? COLUMNS + 1 : COLUMNS);
+    any_driver_input(driver, 0, names, types, COLUMNS);
+    any_driver_output(driver, names, types, scenario->has_rank ? COLUMNS + 1 : COLUMNS);
     struct plan_window_rank *plan = &driver->node->window_rank;
     plan->start_column = START;
     plan->end_column = END;
@@ -88,7 +83,7 @@ static void make_driver(struct fake_driver *driver, const struct scenario *scena
 
 // --- what should come out ---------------------------------------------------------------------------------------------
 
-static int compare_value(const struct fake_value *a, const struct fake_value *b, bool descending, bool nulls_last) {
+static int compare_value(const struct any_value *a, const struct any_value *b, bool descending, bool nulls_last) {
     if (a->is_null || b->is_null) return (a->is_null - b->is_null) * (nulls_last ? 1 : -1);
     int c = a->text != NULL ? strcmp(a->text, b->text) : (a->i64 > b->i64) - (a->i64 < b->i64);
     return descending ? -c : c;
@@ -97,8 +92,8 @@ static int compare_value(const struct fake_value *a, const struct fake_value *b,
 static const struct scenario *sort_scenario;
 
 static int compare_rows(const void *left, const void *right) {
-    const struct fake_value *a = (*(const struct event *const *)left)->row.values;
-    const struct fake_value *b = (*(const struct event *const *)right)->row.values;
+    const struct any_value *a = (*(const struct event *const *)left)->row.values;
+    const struct any_value *b = (*(const struct event *const *)right)->row.values;
     const struct scenario *s = sort_scenario;
     int c = compare_value(&a[END], &b[END], false, false);
     if (c == 0) c = compare_value(&a[START], &b[START], false, false);
@@ -111,7 +106,7 @@ static int compare_rows(const void *left, const void *right) {
 }
 
 static bool same_partition(const struct event *a, const struct event *b, bool partitioned) {
-    const struct fake_value *x = a->row.values, *y = b->row.values;
+    const struct any_value *x = a->row.values, *y = b->row.values;
     if (x[START].i64 != y[START].i64 || x[END].i64 != y[END].i64) return false;
     return !partitioned || compare_value(&x[KEY], &y[KEY], false, false) == 0;
 }
@@ -119,7 +114,7 @@ static bool same_partition(const struct event *a, const struct event *b, bool pa
 static void print_row(const struct scenario *scenario, const struct event *event, int64_t rank, struct strbuf *out) {
     tide__strbuf_append_c(out, "+I");
     for (int c = 0; c < COLUMNS; c++) {
-        const struct fake_value *value = &event->row.values[c];
+        const struct any_value *value = &event->row.values[c];
         if (value->is_null) {
             tide__strbuf_append_c(out, " NULL");
         } else if (c == TEXT) {
@@ -162,11 +157,11 @@ static uint64_t expect(const struct scenario *scenario, const struct event *even
 // Rows go in batches of at most `batch_rows`; a barrier comes after every `barrier` events (0: never).
 static void run(const struct scenario *scenario, const struct event *events, size_t count, size_t batch_rows,
                 size_t barrier, bool restore, const struct strbuf *expected, uint64_t late) {
-    struct fake_driver driver;
+    struct any_driver driver;
     make_driver(&driver, scenario);
     driver.batch_rows_max = batch_rows;
-    fake_driver_open(&driver);
-    struct fake_row *rows = tide__alloc(batch_rows * sizeof *rows);
+    any_driver_open(&driver);
+    struct any_row *rows = tide__alloc(batch_rows * sizeof *rows);
     for (size_t i = 0, since = 0; i < count;) {
         struct arena arena;
         tide__arena_init(&arena);
@@ -176,10 +171,10 @@ static void run(const struct scenario *scenario, const struct event *events, siz
             n++;
         }
         if (n > 0) {
-            struct batch batch = fake_batch(driver.input_nodes[0], rows, n, &arena);
-            fake_driver_batch(&driver, 0, &batch);
+            struct batch batch = any_batch(driver.inputs[0], rows, n, &arena);
+            any_driver_batch(&driver, 0, &batch);
         } else {
-            fake_driver_watermark(&driver, events[i].watermark);
+            any_driver_watermark(&driver, events[i].watermark);
             n = 1;
         }
         i += n;
@@ -187,14 +182,14 @@ static void run(const struct scenario *scenario, const struct event *events, siz
         tide__arena_deinit(&arena);
         if (barrier == 0 || since < barrier) continue;
         since = 0;
-        fake_driver_barrier(&driver, restore);
+        any_driver_barrier(&driver, restore);
     }
     ck_assert_str_eq(driver.out.text.data == NULL ? "" : driver.out.text.data, expected->data == NULL ? "" : expected->data);
     ck_assert_uint_eq(driver.op->stats.late_rows + driver.late_before, late);
-    fake_driver_barrier(&driver, false);
-    ck_assert_uint_eq(fake_driver_state_entries(&driver), 0);
+    any_driver_barrier(&driver, false);
+    ck_assert_uint_eq(any_driver_entries(&driver), 0);
     tide__free(rows);
-    fake_driver_deinit(&driver);
+    any_driver_deinit(&driver);
 }
 
 static const struct scenario scenarios[] = {
@@ -230,21 +225,21 @@ END_TEST
 // What the main benchmark does: finals of 60 windows, one partition. TIDE_BENCH=1 prints nanoseconds a row.
 START_TEST(turns_rows_away_cheaply) {
     struct scenario scenario = {.rank_first = 1, .rank_last = 3, .has_rank = true, .descending = true};
-    struct fake_driver driver;
+    struct any_driver driver;
     make_driver(&driver, &scenario);
     driver.node->window_rank.above_aggregate = true;
     driver.out.silent = true;
-    fake_driver_open(&driver);
+    any_driver_open(&driver);
     enum { BATCH = 1024, BATCHES = 56, WINDOWS = 60 };
-    struct fake_row *rows = tide__calloc(BATCH, sizeof *rows);
+    struct any_row *rows = tide__calloc(BATCH, sizeof *rows);
     struct arena arena;
     tide__arena_init(&arena);
     uint64_t random = 1;
     for (size_t i = 0; i < BATCH; i++) {
-        rows[i].values[SORT].i64 = next_random(&random);
+        rows[i].values[SORT].i64 = any_random(&random);
         rows[i].values[TEXT].text = "x";
     }
-    struct batch batch = fake_batch(driver.input_nodes[0], rows, BATCH, &arena);
+    struct batch batch = any_batch(driver.inputs[0], rows, BATCH, &arena);
     for (uint32_t c = 0; c < batch.column_count; c++) batch.columns[c].nulls = NULL;
     clock_t begin = clock();
     for (int64_t window = 0; window < WINDOWS; window++) {
@@ -252,15 +247,15 @@ START_TEST(turns_rows_away_cheaply) {
             batch.columns[START].i64[i] = window * 60;
             batch.columns[END].i64[i] = window * 60 + 60;
         }
-        for (int b = 0; b < BATCHES; b++) fake_driver_batch(&driver, 0, &batch);
-        fake_driver_watermark(&driver, window * 60 + 59);
+        for (int b = 0; b < BATCHES; b++) any_driver_batch(&driver, 0, &batch);
+        any_driver_watermark(&driver, window * 60 + 59);
     }
     double ns = (double)(clock() - begin) / CLOCKS_PER_SEC * 1e9 / (BATCH * BATCHES * WINDOWS);
     if (getenv("TIDE_BENCH") != NULL) fprintf(stderr, "window rank: %.2f ns a row\n", ns);
     ck_assert_uint_eq(driver.out.rows, 3 * WINDOWS);
     tide__arena_deinit(&arena);
     tide__free(rows);
-    fake_driver_deinit(&driver);
+    any_driver_deinit(&driver);
 }
 END_TEST
 
