@@ -143,34 +143,44 @@ static struct str keep_key(struct window_merge *merge, struct merge_part *part) 
     return (struct str){tide__arena_strndup(&merge->arena, part->key.data, part->key.len), part->key.len};
 }
 
+static bool same_key(struct str a, struct str b) {
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+// The next part has a newer value of the same group.
+static bool is_overridden(const struct window_merge *merge, const struct merge_part *part) {
+    if (!part->overridden || part + 1 == merge->parts + merge->part_count) return false;
+    return !part[1].is_done && same_key(part->key, part[1].key);
+}
+
+// Adds one more accumulator of the group.
+static tide_status fold_part(struct window_merge *merge, struct merge_part *part, unsigned char **payload, bool *owned,
+                             tide_error *err) {
+    if (*payload == NULL) return take_payload(merge, part, payload, owned, err);
+    if (!*owned) {
+        unsigned char *copy = new_payload(merge);
+        tide__aggregators_merge(merge->aggregators, copy, *payload);
+        *payload = copy;
+        *owned = true;
+    }
+    unsigned char *other;
+    bool other_owned;
+    TIDE_TRY(take_payload(merge, part, &other, &other_owned, err));
+    tide__aggregators_merge(merge->aggregators, *payload, other);
+    return TIDE_OK;
+}
+
 // Folds all parts that stand at the smallest key.
 static tide_status next_group(struct window_merge *merge, struct str *out_key, unsigned char **out_payload, tide_error *err) {
     struct merge_part *part = &merge->parts[merge->heap[0]];
     struct str key = keep_key(merge, part);
-    unsigned __int128 prefix = part->prefix;
     unsigned char *payload = NULL;
-    bool owned = false, overridden = false;
+    bool owned = false;
     do {
         part = &merge->parts[merge->heap[0]];
-        if (payload == NULL || overridden) {
-            TIDE_TRY(take_payload(merge, part, &payload, &owned, err));
-        } else {
-            if (!owned) {
-                unsigned char *copy = new_payload(merge);
-                tide__aggregators_merge(merge->aggregators, copy, payload);
-                payload = copy;
-                owned = true;
-            }
-            unsigned char *other;
-            bool other_owned;
-            TIDE_TRY(take_payload(merge, part, &other, &other_owned, err));
-            tide__aggregators_merge(merge->aggregators, payload, other);
-        }
-        overridden = part->overridden;
+        if (!is_overridden(merge, part)) TIDE_TRY(fold_part(merge, part, &payload, &owned, err));
         step_top(merge);
-        part = merge->heap_count > 0 ? &merge->parts[merge->heap[0]] : NULL;
-    } while (part != NULL && part->prefix == prefix && part->key.len == key.len &&
-             (key.len <= 16 || memcmp(part->key.data, key.data, key.len) == 0));
+    } while (merge->heap_count > 0 && same_key(merge->parts[merge->heap[0]].key, key));
     *out_key = key;
     *out_payload = payload;
     return TIDE_OK;

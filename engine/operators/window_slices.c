@@ -165,7 +165,7 @@ tide_status tide__slice_add_parts(struct window_aggregate *w, struct slice *slic
     if (slice->evicted) {
         struct state_iter *iter;
         TIDE_TRY(tide__window_open_range(w, slice, &iter, err));
-        tide__window_merge_add_state(merge, iter, slice->replacing);
+        tide__window_merge_add_state(merge, iter, slice->replacing && slice->active != NULL);
     }
     for (uint32_t i = 0; i < slice->frozen_count; i++) {
         tide__window_merge_add_table(merge, tide__memtable_sorted(slice->frozen[i]), tide__memtable_count(slice->frozen[i]));

@@ -1,0 +1,273 @@
+// Window aggregation: which windows, which order, late rows; and that barriers, eviction and restoring never show.
+#include "fake_driver.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MIN_MS 60000
+
+static const struct window tumble = {.kind = WINDOW_TUMBLE, .size_ms = MIN_MS, .slide_ms = MIN_MS};
+static const struct window hop = {.kind = WINDOW_HOP, .size_ms = 3 * MIN_MS, .slide_ms = MIN_MS};
+static const struct window hop_ragged = {.kind = WINDOW_HOP, .size_ms = 5 * MIN_MS, .slide_ms = 2 * MIN_MS};
+static const struct window cumulate = {.kind = WINDOW_CUMULATE, .size_ms = 4 * MIN_MS, .slide_ms = MIN_MS};
+
+static const int key_k[] = {FAKE_K, -1};
+static const int no_keys[] = {-1};
+static const struct fake_aggregate count_sum[] = {{"COUNT", -1, .filter = -1}, {"SUM", FAKE_V, .filter = -1}, {0}};
+
+static void expect(struct fake *fake, const char *text) {
+    ck_assert_str_eq(fake->out.text.data ? fake->out.text.data : "", text);
+    tide__strbuf_clear(&fake->out.text);
+}
+
+static struct fake_row at(int64_t ts, int64_t k, int v) {
+    return (struct fake_row){.k = k, .s = "x", .v = v, .w = v, .d = v, .ts = ts};
+}
+
+START_TEST(tumble_fires_in_window_and_key_order) {
+    struct fake fake;
+    fake_init(&fake, STATE_BACKEND_MEMORY, NULL);
+    fake_window_aggregate(&fake, tumble, key_k, count_sum);
+    fake_open(&fake);
+    struct fake_row rows[] = {at(61000, 2, 5), at(0, 7, 1), at(59999, -3, 2), at(1, 7, 3), at(-1, 1, 9)};
+    rows[1].nulls = 1 << FAKE_K;
+    fake_push(&fake, rows, 5, 5);
+    fake_watermark(&fake, 59998);
+    expect(&fake, "1|1|9|-60000|0|-1\n");
+    fake_watermark(&fake, 59999);
+    expect(&fake, "NULL|1|1|0|60000|59999\n-3|1|2|0|60000|59999\n7|1|3|0|60000|59999\n");
+    struct fake_row late = at(59999, 1, 1);
+    fake_push(&fake, &late, 1, 1);
+    ck_assert_uint_eq(fake.op->stats.late_rows, 1);
+    fake_watermark(&fake, WATERMARK_END);
+    expect(&fake, "2|1|5|60000|120000|119999\n");
+    fake_deinit(&fake);
+}
+END_TEST
+
+START_TEST(hop_row_counts_in_the_windows_that_have_not_fired) {
+    struct fake fake;
+    fake_init(&fake, STATE_BACKEND_MEMORY, NULL);
+    fake_window_aggregate(&fake, hop, no_keys, count_sum);
+    fake_open(&fake);
+    struct fake_row row = at(0, 1, 1), late = at(1, 1, 10);
+    fake_push(&fake, &row, 1, 1);
+    fake_watermark(&fake, 59999);
+    expect(&fake, "1|1|-120000|60000|59999\n");
+    fake_push(&fake, &late, 1, 1);
+    fake_watermark(&fake, 179999);
+    expect(&fake, "2|11|-60000|120000|119999\n2|11|0|180000|179999\n");
+    fake_push(&fake, &late, 1, 1);
+    ck_assert_uint_eq(fake.op->stats.late_rows, 1);
+    fake_deinit(&fake);
+}
+END_TEST
+
+START_TEST(cumulate_keeps_a_running_total) {
+    struct fake fake;
+    fake_init(&fake, STATE_BACKEND_MEMORY, NULL);
+    fake_window_aggregate(&fake, cumulate, no_keys, count_sum);
+    fake_open(&fake);
+    struct fake_row rows[] = {at(70000, 1, 1), at(130000, 1, 10), at(250000, 1, 5)}, late = at(10, 1, 100);
+    fake_push(&fake, rows, 3, 3);
+    fake_watermark(&fake, 120000);
+    expect(&fake, "1|1|0|120000|119999\n");
+    fake_push(&fake, &late, 1, 1);
+    fake_watermark(&fake, 239999);
+    expect(&fake, "3|111|0|180000|179999\n3|111|0|240000|239999\n");
+    fake_push(&fake, &late, 1, 1);
+    ck_assert_uint_eq(fake.op->stats.late_rows, 1);
+    fake_watermark(&fake, WATERMARK_END);
+    expect(&fake, "1|5|240000|300000|299999\n1|5|240000|360000|359999\n1|5|240000|420000|419999\n1|5|240000|480000|479999\n");
+    fake_deinit(&fake);
+}
+END_TEST
+
+START_TEST(trigger_is_never_later_than_the_next_change) {
+    struct fake fake;
+    fake_init(&fake, STATE_BACKEND_MEMORY, NULL);
+    fake_window_aggregate(&fake, tumble, no_keys, count_sum);
+    fake_open(&fake);
+    ck_assert_int_eq(fake.op->class->next_trigger(fake.op, 61000), 119999);
+    struct fake_row row = at(0, 1, 1);
+    fake_push(&fake, &row, 1, 1);
+    ck_assert_int_eq(fake.op->class->next_trigger(fake.op, 61000), 59999);
+    fake_watermark(&fake, 59999);
+    ck_assert_int_eq(fake.op->class->next_trigger(fake.op, 0), 119999);
+    fake_deinit(&fake);
+}
+END_TEST
+
+// --- cutting everywhere -----------------------------------------------------------------------------------------
+
+static const struct fake_aggregate combinable[] = {
+    {"COUNT", -1, .filter = -1},
+    {"COUNT", FAKE_V, .filter = FAKE_B},
+    {"SUM", FAKE_V, .filter = -1},
+    {"SUM", FAKE_D, .filter = -1},
+    {"AVG", FAKE_V, .filter = -1},
+    {"AVG", FAKE_D, .filter = -1},
+    {"MIN", FAKE_V, .filter = -1},
+    {"MAX", FAKE_S, .filter = -1},
+    {"MIN", FAKE_S, .filter = FAKE_B},
+    {"MAX", FAKE_T6, .filter = -1},
+    {"MIN", FAKE_WIDE, .filter = -1},
+    {"MAX", FAKE_B, .filter = -1},
+    {"VAR_POP", FAKE_V, .filter = -1},
+    {"LISTAGG", FAKE_S, .filter = -1, .separator = ";"},
+    {"LISTAGG", FAKE_S, .distinct = true, .filter = -1},
+    {"COUNT", FAKE_S, .distinct = true, .filter = -1},
+    {"SUM", FAKE_V, .distinct = true, .filter = -1},
+    {"AVG", FAKE_W, .distinct = true, .filter = -1},
+    {"FIRST_VALUE", FAKE_W, .filter = -1},
+    {"LAST_VALUE", FAKE_S, .filter = -1},
+    {0}};
+
+static const struct fake_aggregate sequential[] = {
+    {"COUNT", -1, .filter = -1},
+    {"SUM", FAKE_W, .filter = -1},
+    {"SUM", FAKE_F, .filter = -1},
+    {"AVG", FAKE_W, .filter = -1},
+    {"MIN", FAKE_W, .filter = -1},
+    {"MAX", FAKE_F, .filter = -1},
+    {"SUM", FAKE_WIDE, .filter = -1},
+    {"AVG", FAKE_WIDE, .filter = -1},
+    {"STDDEV_SAMP", FAKE_W, .filter = -1},
+    {"VAR_POP", FAKE_D, .filter = -1},
+    {"LISTAGG", FAKE_S, .filter = -1},
+    {0}};
+
+enum { ROWS = 120 };
+
+static uint64_t next_random(uint64_t *seed) {
+    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return *seed >> 33;
+}
+
+static void make_rows(struct fake_row *rows, uint64_t seed) {
+    static const char *const words[] = {"a", "bb", "", "a\tb", "a long string that does not fit anywhere", NULL};
+    static const double doubles[] = {0.1, -0.0, 1e16, -1e16, 0.3, 1.0 / 0.0, 0.7};
+    for (size_t i = 0; i < ROWS; i++) {
+        struct fake_row *row = &rows[i];
+        *row = (struct fake_row){.k = (int64_t)next_random(&seed) % 4, .v = (int32_t)next_random(&seed) - (1 << 30)};
+        row->s = words[next_random(&seed) % 6];
+        row->w = doubles[next_random(&seed) % (i < 80 ? 5 : 7)];
+        row->d = (int64_t)next_random(&seed) % 1000000 - 500000;
+        row->wide = (int128)next_random(&seed) * 10000000000000000LL * 10000000000000LL * 5;
+        row->b = next_random(&seed) & 1;
+        row->ts = (int64_t)i * 5000 + (int64_t)(next_random(&seed) % 40000);
+        row->start = row->ts / MIN_MS * MIN_MS;
+        row->end = row->start + MIN_MS;
+        row->nulls = (uint32_t)next_random(&seed) & (uint32_t)next_random(&seed) & (uint32_t)next_random(&seed) & 0xFFF;
+        row->nulls &= ~(1u << FAKE_TS | 1u << FAKE_START | 1u << FAKE_END);
+    }
+}
+
+enum cut { CUT_NONE, CUT_BARRIER, CUT_SHRINK, CUT_RELOAD, CUT_MIXED };
+
+// The same rows and watermarks; `cut` happens after row `cut_at`, or after each row if that is -1.
+static char *run(const struct fake *plan, const struct fake_row *rows, enum cut cut, int cut_at, size_t *out_late) {
+    struct fake fake = *plan;
+    fake.plan.arena = &fake.arena;
+    fake_open(&fake);
+    for (int i = 0; i < ROWS; i++) {
+        fake_push(&fake, &rows[i], 1, 1);
+        if (i % 3 == 0) fake_watermark(&fake, (int64_t)i * 5000 - 10000);
+        if (cut_at >= 0 && cut_at != i) continue;
+        if (cut == CUT_BARRIER) fake_barrier(&fake);
+        if (cut == CUT_SHRINK) fake_shrink(&fake, SIZE_MAX);
+        if (cut == CUT_RELOAD) fake_reload(&fake);
+        if (cut != CUT_MIXED) continue;
+        if (i % 2 == 0) fake_barrier(&fake);
+        if (i % 7 == 3) fake_shrink(&fake, 1);
+        if (i % 11 == 5) fake_reload(&fake);
+    }
+    fake_watermark(&fake, WATERMARK_END);
+    fake_close(&fake);
+    *out_late = fake.late;
+    return fake.out.text.data;
+}
+
+static void check_cuts(struct window window, bool attached, const int *keys, const struct fake_aggregate *aggregates,
+                       enum state_backend backend) {
+    char dir[] = "/tmp/tide-window-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    struct fake fake;
+    fake_init(&fake, backend, dir);
+    fake_window_aggregate(&fake, window, keys, aggregates);
+    fake.node.window_aggregate.attached = attached;
+    struct fake_row rows[ROWS];
+    make_rows(rows, 42);
+    size_t late, expected_late;
+    char *expected = run(&fake, rows, CUT_NONE, -1, &expected_late);
+    ck_assert_uint_gt(strlen(expected), 100);
+    // A reload on RocksDB takes its time: one mixture has to do.
+    for (int cut = backend == STATE_BACKEND_MEMORY ? CUT_BARRIER : CUT_MIXED; cut <= CUT_MIXED; cut++) {
+        bool each = cut != CUT_MIXED && backend == STATE_BACKEND_MEMORY;
+        for (int cut_at = -1; cut_at < (each ? ROWS : 0); cut_at++) {
+            char *got = run(&fake, rows, (enum cut)cut, cut_at, &late);
+            if (strcmp(got, expected) != 0) {
+                FILE *f = fopen("/tmp/tide-expected", "w"), *g = fopen("/tmp/tide-got", "w");
+                fputs(expected, f), fputs(got, g), fclose(f), fclose(g);
+                ck_abort_msg("cut %d at %d changes the result", cut, cut_at);
+            }
+            ck_assert_uint_eq(late, expected_late);
+            free(got);
+        }
+    }
+    free(expected);
+    fake.op = NULL;
+    fake_deinit(&fake);
+    rmdir(dir);
+}
+
+static const struct {
+    const char *name;
+    const struct window *window;
+    bool attached;
+} shapes[] = {
+    {"tumble", &tumble, false}, {"hop", &hop, false},     {"hop ragged", &hop_ragged, false},
+    {"cumulate", &cumulate, false}, {"attached", &tumble, true},
+};
+
+START_TEST(cuts_do_not_show_when_combinable) {
+    check_cuts(*shapes[_i].window, shapes[_i].attached, key_k, combinable, STATE_BACKEND_MEMORY);
+    check_cuts(*shapes[_i].window, shapes[_i].attached, no_keys, combinable, STATE_BACKEND_MEMORY);
+}
+END_TEST
+
+START_TEST(cuts_do_not_show_when_sequential) {
+    check_cuts(*shapes[_i].window, shapes[_i].attached, key_k, sequential, STATE_BACKEND_MEMORY);
+}
+END_TEST
+
+START_TEST(cuts_do_not_show_on_rocksdb) {
+    check_cuts(*shapes[_i].window, shapes[_i].attached, key_k, combinable, STATE_BACKEND_ROCKSDB);
+    check_cuts(*shapes[_i].window, shapes[_i].attached, key_k, sequential, STATE_BACKEND_ROCKSDB);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("window_aggregate");
+    TCase *windows = tcase_create("windows");
+    tcase_add_test(windows, tumble_fires_in_window_and_key_order);
+    tcase_add_test(windows, hop_row_counts_in_the_windows_that_have_not_fired);
+    tcase_add_test(windows, cumulate_keeps_a_running_total);
+    tcase_add_test(windows, trigger_is_never_later_than_the_next_change);
+    suite_add_tcase(suite, windows);
+    TCase *cuts = tcase_create("cuts");
+    tcase_set_timeout(cuts, 120);
+    int count = (int)(sizeof shapes / sizeof shapes[0]);
+    tcase_add_loop_test(cuts, cuts_do_not_show_when_combinable, 0, count);
+    tcase_add_loop_test(cuts, cuts_do_not_show_when_sequential, 0, count);
+    tcase_add_loop_test(cuts, cuts_do_not_show_on_rocksdb, 0, count);
+    suite_add_tcase(suite, cuts);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
