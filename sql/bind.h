@@ -1,0 +1,246 @@
+// The binder: from trees to raw plan nodes. Names become column indexes, expressions get types, views and subqueries are
+// put in place. The nodes are raw: calcs stand where the query wrote them, ROW_NUMBER() is a PLAN_OVER node, every
+// GROUP BY a PLAN_GROUP_AGGREGATE. What is a window operation is recognised afterwards, in plan_*.c.
+#ifndef TIDE_SQL_BIND_H
+#define TIDE_SQL_BIND_H
+
+#include "engine/plan.h"
+#include "sql/bind_ast.h"
+#include "sql/catalog.h"
+#include "sql/sql.h"
+
+// Defined with the scalar functions; part of the binder's contract with them.
+tide_status tide__expr_cast_explicit(struct infer_context *ctx, struct expr *expr, const struct type *type, bool is_try,
+                                     struct source_pos pos, struct expr **out, tide_error *err) TIDE_CHECKED;
+
+#define BIND_DEPTH_MAX 200  // views and subqueries inside each other
+
+struct cte {
+    struct cte *outer;
+    const struct ast_cte *ast;
+    struct cte *visible;  // those that its query may use
+};
+
+struct binder {
+    struct sql_session *session;
+    struct arena *arena;
+    struct str sql;
+    struct infer_context infer;
+    struct sql_result *result;
+    struct cte *ctes;
+    uint32_t depth;
+    tide_error *err;
+};
+
+// A relation: a node, and for each field the alias of the table that it comes from.
+struct relation {
+    struct plan_node *node;
+    struct str *tables;  // one a field; data NULL: none
+};
+
+// --- Windowed ranks, before they are recognised ---
+
+enum over_function { OVER_ROW_NUMBER, OVER_RANK, OVER_DENSE_RANK, OVER_OTHER };
+
+// A PLAN_OVER node: the input's fields, then one more. `node` must be first.
+struct over_node {
+    struct plan_node node;
+    enum over_function function;
+    const char *name;
+    uint32_t partition_count;
+    uint32_t *partitions;
+    uint32_t sort_count;
+    struct sort_key *sorts;
+};
+
+// --- Expressions ---
+
+// While a SELECT is bound, its aggregates, OVER calls, window functions and GROUPING calls are columns from this index on.
+#define VIRTUAL_COLUMN_FIRST 0x40000000u
+
+enum virtual_kind { VIRTUAL_AGGREGATE, VIRTUAL_OVER, VIRTUAL_WINDOW, VIRTUAL_GROUPING };
+
+struct bound_aggregate {
+    struct aggregate_call call;
+    struct expr *args[4];
+    struct expr *filter;
+};
+
+struct bound_over {
+    enum over_function function;
+    const char *name;
+    struct source_pos pos;
+    const struct type *type;
+    uint32_t partition_count;
+    struct expr **partitions;
+    uint32_t sort_count;
+    struct expr **sort_exprs;
+    struct sort_key *sorts;
+};
+
+struct bound_grouping {
+    uint32_t key_count;
+    uint32_t *keys;  // indexes into the select's group keys
+};
+
+struct virtual_column {
+    enum virtual_kind kind;
+    uint32_t index;  // into the list of its kind; VIRTUAL_WINDOW: enum window_property
+    const struct type *type;
+};
+
+// What a SELECT collects while its expressions are bound.
+struct select_scope {
+    struct binder *binder;
+    const struct relation *input;
+    const char *clause;           // "WHERE clause", for messages
+    bool allow_aggregates, allow_overs, in_aggregate, in_over;
+    uint32_t virtual_count, virtual_capacity;
+    struct virtual_column *virtuals;
+    uint32_t aggregate_count, aggregate_capacity;
+    struct bound_aggregate *aggregates;
+    uint32_t over_count, over_capacity;
+    struct bound_over *overs;
+    uint32_t grouping_count, grouping_capacity;
+    struct bound_grouping *groupings;
+    bool has_aggregate, has_over;
+    // GROUP BY
+    uint32_t key_count;
+    struct expr **keys;
+    // GROUP BY TUMBLE(ts, ..): one at most
+    const struct ast_expr *window_call;
+    struct window window;
+    struct expr *window_time;
+    // Select aliases, for QUALIFY; NULL otherwise
+    const struct ast_query *alias_query;
+    struct expr **alias_exprs;
+    const struct ast_window *resolved_over;  // scratch
+    const struct ast_query *query;           // for named windows
+};
+
+struct expr *tide__bind_null(struct binder *b, struct source_pos pos);
+TIDE_CHECKED tide_status tide__bind_literal(struct binder *b, const struct ast_expr *ast, struct expr **out);
+TIDE_CHECKED tide_status tide__bind_expr(struct select_scope *s, const struct ast_expr *ast, struct expr **out);
+TIDE_CHECKED tide_status tide__bind_condition(struct select_scope *s, const struct ast_expr *ast, struct expr **out);
+TIDE_CHECKED tide_status tide__bind_column(struct select_scope *s, const struct ast_expr *ast, struct expr **out);
+TIDE_CHECKED tide_status tide__bind_call(struct select_scope *s, const struct ast_expr *ast, struct expr **out);
+TIDE_CHECKED tide_status tide__bind_aggregate(struct select_scope *s, const struct ast_expr *ast,
+                                              const struct aggregate *aggregate, struct expr **out);
+TIDE_CHECKED tide_status tide__bind_over(struct select_scope *s, const struct ast_expr *ast, struct expr **out);
+TIDE_CHECKED tide_status tide__bind_function(struct binder *b, const char *name, struct expr **args, uint32_t count,
+                                             struct source_pos pos, struct expr **out);
+struct expr *tide__bind_virtual(struct select_scope *s, enum virtual_kind kind, uint32_t index, const struct type *type,
+                                struct source_pos pos);
+struct expr *tide__bind_string(struct binder *b, const char *text, struct source_pos pos);
+struct expr *tide__bind_integer(struct binder *b, enum type_kind kind, int64_t value, struct source_pos pos);
+struct expr *tide__bind_boolean(struct binder *b, bool value, struct source_pos pos);
+// If the call is TUMBLE_START(..) or its like: the property and the group function's name.
+bool tide__bind_is_window_property(struct str name, const char **out_group, enum window_property *out_property,
+                                   bool *out_proctime);
+bool tide__bind_is_window_group(const struct ast_expr *ast);
+// The two trees are the same text-wise: names, operators and literals.
+bool tide__ast_equal(const struct ast_expr *a, const struct ast_expr *b);
+
+// --- Queries ---
+
+TIDE_CHECKED tide_status tide__bind_query(struct binder *b, const struct ast_query *query, struct relation *out);
+TIDE_CHECKED tide_status tide__bind_select(struct binder *b, const struct ast_query *query, struct relation *out);
+TIDE_CHECKED tide_status tide__bind_from(struct binder *b, const struct ast_table_ref *ref, struct relation *out);
+TIDE_CHECKED tide_status tide__bind_named_table(struct binder *b, const struct ast_path *path,
+                                                const struct ast_options *options, struct relation *out);
+TIDE_CHECKED tide_status tide__bind_scan(struct binder *b, const struct catalog_entry *entry,
+                                         const struct ast_options *options, struct source_pos pos, struct relation *out);
+TIDE_CHECKED tide_status tide__bind_window_function(struct binder *b, const struct ast_expr *call, struct relation *out);
+// GROUP BY TUMBLE(ts, ..) -> s->window, s->window_time.
+TIDE_CHECKED tide_status tide__bind_group_window(struct select_scope *s, const struct ast_expr *call);
+TIDE_CHECKED tide_status tide__bind_group_by(struct select_scope *s, const struct ast_query *query);
+
+// What GROUP BY says once it is flat: sets of indexes into s->keys.
+struct group_sets {
+    uint32_t set_count;
+    bool **sets;  // [set][key]: the key is in the set
+};
+TIDE_CHECKED tide_status tide__bind_group_sets(struct select_scope *s, const struct ast_query *query,
+                                               struct group_sets *out);
+// Puts the aggregation of `s` over s->input; *out has keys, aggregates, and what virtual columns need. See tide__bind_rewrite.
+struct aggregated {
+    struct relation relation;
+    uint32_t aggregate_first;  // column of aggregate 0
+    uint32_t property_first;   // of window properties (start, end, time) of a group window
+    int32_t set_column;        // expand id, or -1
+    struct group_sets sets;
+};
+TIDE_CHECKED tide_status tide__bind_aggregation(struct select_scope *s, const struct ast_query *query,
+                                                struct aggregated *out);
+// An expression over s->input and virtual columns -> over the aggregation's output.
+TIDE_CHECKED tide_status tide__bind_after_aggregation(struct select_scope *s, const struct aggregated *aggregated,
+                                                      struct expr *expr, struct expr **out);
+
+// --- Statements ---
+
+TIDE_CHECKED tide_status tide__bind_create_table(struct binder *b, const struct statement *statement);
+TIDE_CHECKED tide_status tide__bind_create_view(struct binder *b, const struct statement *statement);
+TIDE_CHECKED tide_status tide__bind_drop(struct binder *b, const struct statement *statement);
+TIDE_CHECKED tide_status tide__bind_describe(struct binder *b, const struct statement *statement);
+TIDE_CHECKED tide_status tide__bind_show(struct binder *b, const struct statement *statement);
+TIDE_CHECKED tide_status tide__bind_insert(struct binder *b, const struct statement *statement, struct plan_node **out);
+TIDE_CHECKED tide_status tide__bind_sink_query(struct binder *b, const struct ast_query *query, struct source_pos pos,
+                                               struct plan_node **out);
+
+// --- Helpers ---
+
+struct plan_node *tide__node_new(struct arena *arena, enum plan_kind kind, struct source_pos pos, uint32_t input_count,
+                                 uint32_t field_count);
+// A calc over `input` with all outputs NULL to be filled in, or a filter that passes all fields.
+struct plan_node *tide__node_calc(struct arena *arena, struct plan_node *input, uint32_t field_count,
+                                  struct source_pos pos);
+struct plan_node *tide__node_filter(struct arena *arena, struct plan_node *input, struct expr *condition,
+                                    struct source_pos pos);
+struct expr *tide__node_column(struct arena *arena, const struct plan_node *node, uint32_t column, struct source_pos pos);
+const char *tide__bind_name(struct binder *b, struct str name);
+// name, or name0, name1, ... if `used` has it already.
+const char *tide__bind_unique_name(struct binder *b, const struct plan_field *fields, uint32_t count, const char *name);
+void tide__bind_warn(struct binder *b, struct source_pos pos, const char *hint, const char *format, ...)
+    TIDE_PRINTF(4, 5);
+// A growing array in an arena: makes room for one more. Doubles.
+void *tide__bind_grow(struct arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t size);
+struct sql_rows *tide__rows_begin(struct binder *b, uint32_t column_count, const char *const *names,
+                                  const struct type *const *types);
+struct str *tide__rows_add(struct binder *b);
+const char *tide__unparse(struct arena *arena, const struct ast_expr *ast);
+// "did you mean" for columns of a relation.
+const char *tide__bind_nearest_column(struct binder *b, const struct relation *relation, struct str name);
+
+// --- Planning (plan_*.c) ---
+
+enum role_kind { ROLE_NONE, ROLE_WINDOW_START, ROLE_WINDOW_END, ROLE_WINDOW_TIME, ROLE_SESSION_KEY };
+
+// What the planner knows of a field: which window column it is, and of which window.
+struct role {
+    enum role_kind kind;
+    uint32_t session_key;         // ROLE_SESSION_KEY: which partition key of the window function
+    const struct window *window;  // of the window function it comes from
+};
+
+struct role *tide__plan_roles(struct arena *arena, const struct plan_node *node);
+bool tide__plan_same_window(const struct window *a, const struct window *b);
+// The field is the rank of a PLAN_OVER below calcs.
+bool tide__plan_is_rank(const struct plan_node *node, uint32_t column);
+// The field is a time attribute that a window may use (an aggregate's result of that type is none).
+bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column);
+struct plan_node *tide__plan_merge_calcs(struct arena *arena, struct plan_node *node);
+TIDE_CHECKED tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struct plan_node **out);
+TIDE_CHECKED tide_status tide__plan_rank(struct binder *b, struct plan_node *calc, struct plan_node **out);
+TIDE_CHECKED tide_status tide__plan_unranked(struct binder *b, const struct over_node *over);
+TIDE_CHECKED tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struct plan_node **out);
+struct plan_node *tide__plan_prune(struct arena *arena, struct plan_node *root);
+struct plan_node *tide__plan_drop_calcs(struct arena *arena, struct plan_node *node);
+struct plan *tide__plan_finish(struct binder *b, struct plan_node **roots, uint32_t root_count,
+                               const struct statement *statement, uint32_t job_index, const struct str *uids);
+// Rewrites column references: column -> map[column]. Copies.
+struct expr *tide__expr_remap(struct arena *arena, const struct expr *expr, const int32_t *map);
+// Replaces columns by expressions.
+struct expr *tide__expr_substitute(struct arena *arena, const struct expr *expr, struct expr *const *by);
+void tide__expr_mark(const struct expr *expr, bool *used);
+
+#endif

@@ -1,0 +1,95 @@
+// Calcs that stand on each other become one; calcs that do nothing go away.
+#include "sql/bind.h"
+
+#include <string.h>
+
+static uint32_t weight(const struct expr *expr) {
+    if (expr == NULL) return 0;
+    uint32_t sum = expr->kind == EXPR_CALL ? 1 : 0;
+    for (uint32_t i = 0; i < expr->arg_count; i++) sum += weight(expr->args[i]);
+    return sum;
+}
+
+static bool nondeterministic(const struct expr *expr) {
+    if (expr->kind == EXPR_CALL && expr->function->nondeterministic) return true;
+    for (uint32_t i = 0; i < expr->arg_count; i++) {
+        if (nondeterministic(expr->args[i])) return true;
+    }
+    return false;
+}
+
+static void count_uses(const struct expr *expr, uint32_t *uses) {
+    if (expr == NULL) return;
+    if (expr->kind == EXPR_COLUMN) uses[expr->column]++;
+    for (uint32_t i = 0; i < expr->arg_count; i++) count_uses(expr->args[i], uses);
+}
+
+// Merging copies what is used twice: not if that is random, and not without end.
+static bool may_merge(struct arena *arena, const struct plan_node *upper, const struct plan_node *lower) {
+    uint32_t *uses = ARENA_ARRAY(arena, uint32_t, lower->field_count);
+    uint64_t own = weight(upper->calc.condition), merged;
+    for (uint32_t i = 0; i < upper->field_count; i++) {
+        own += weight(upper->calc.outputs[i]);
+        count_uses(upper->calc.outputs[i], uses);
+    }
+    count_uses(upper->calc.condition, uses);
+    merged = own;
+    for (uint32_t i = 0; i < lower->field_count; i++) {
+        if (uses[i] > 1 && nondeterministic(lower->calc.outputs[i])) return false;
+        uint64_t w = weight(lower->calc.outputs[i]);
+        merged += w * uses[i];
+        own += w;
+    }
+    return merged <= own * 4 + 64;
+}
+
+static tide_status and_conditions(struct arena *arena, struct expr *a, struct expr *b, struct expr **out) {
+    if (a == NULL || b == NULL) {
+        *out = a == NULL ? b : a;
+        return TIDE_OK;
+    }
+    struct infer_context ctx = {.arena = arena};
+    struct expr **args = ARENA_ARRAY(arena, struct expr *, 2);
+    args[0] = a;
+    args[1] = b;
+    return tide__expr_call(&ctx, "AND", args, 2, b->pos, out, NULL);
+}
+
+static struct plan_node *merge(struct arena *arena, struct plan_node *upper, struct plan_node *lower) {
+    struct plan_node *node = tide__node_calc(arena, lower->inputs[0], upper->field_count, upper->pos);
+    for (uint32_t i = 0; i < upper->field_count; i++) {
+        node->fields[i] = upper->fields[i];
+        node->calc.outputs[i] = tide__expr_substitute(arena, upper->calc.outputs[i], lower->calc.outputs);
+    }
+    struct expr *condition = upper->calc.condition;
+    if (condition != NULL) condition = tide__expr_substitute(arena, condition, lower->calc.outputs);
+    if (and_conditions(arena, lower->calc.condition, condition, &node->calc.condition) != TIDE_OK) return NULL;
+    node->updates = lower->updates;
+    return node;
+}
+
+struct plan_node *tide__plan_merge_calcs(struct arena *arena, struct plan_node *node) {
+    for (uint32_t i = 0; i < node->input_count; i++) node->inputs[i] = tide__plan_merge_calcs(arena, node->inputs[i]);
+    while (node->kind == PLAN_CALC && node->inputs[0]->kind == PLAN_CALC && may_merge(arena, node, node->inputs[0])) {
+        struct plan_node *merged = merge(arena, node, node->inputs[0]);
+        if (merged == NULL) break;
+        node = merged;
+    }
+    return node;
+}
+
+static bool does_nothing(const struct plan_node *node) {
+    const struct plan_node *input = node->inputs[0];
+    if (node->calc.condition != NULL || node->field_count != input->field_count) return false;
+    for (uint32_t i = 0; i < node->field_count; i++) {
+        const struct expr *output = node->calc.outputs[i];
+        if (output->kind != EXPR_COLUMN || output->column != i) return false;
+    }
+    return true;
+}
+
+struct plan_node *tide__plan_drop_calcs(struct arena *arena, struct plan_node *node) {
+    for (uint32_t i = 0; i < node->input_count; i++) node->inputs[i] = tide__plan_drop_calcs(arena, node->inputs[i]);
+    while (node->kind == PLAN_CALC && does_nothing(node)) node = node->inputs[0];
+    return node;
+}

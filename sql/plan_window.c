@@ -1,0 +1,314 @@
+// Which aggregations are window aggregations: those that group by both bounds of one window, whatever the columns are called
+// by then. Directly above a window function the function is folded into the aggregation, which then puts rows into slices by
+// itself; else rows carry their windows in two columns ("attached").
+#include "sql/bind.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct window_keys {
+    bool has_start, has_end, has_time;
+    uint32_t start, end, time;  // columns of the input
+    const struct window *window;
+    uint32_t key_count;         // the other keys, columns of the input
+    uint32_t *keys;
+    bool session_mismatch;      // the other keys are not the session's
+};
+
+static struct window_keys find_keys(struct arena *arena, const struct plan_node *node, const struct role *roles) {
+    const struct plan_group_aggregate *group = &node->group_aggregate;
+    struct window_keys found = {.keys = ARENA_ARRAY(arena, uint32_t, group->key_count)};
+    for (uint32_t i = 0; i < group->key_count; i++) {
+        uint32_t column = group->keys[i];
+        switch (roles[column].kind) {
+        case ROLE_WINDOW_START:
+            if (!found.has_start) found.start = column;
+            found.has_start = true;
+            found.window = roles[column].window;
+            break;
+        case ROLE_WINDOW_END:
+            if (!found.has_end) found.end = column;
+            found.has_end = true;
+            break;
+        case ROLE_WINDOW_TIME:
+            if (!found.has_time) found.time = column;
+            found.has_time = true;
+            break;
+        case ROLE_NONE:
+        case ROLE_SESSION_KEY:
+            found.keys[found.key_count++] = column;
+            break;
+        }
+    }
+    if (found.window == NULL || found.window->kind != WINDOW_SESSION) return found;
+    for (uint32_t p = 0; p < found.window->partition_count; p++) {
+        bool covered = false;
+        for (uint32_t i = 0; i < found.key_count; i++) {
+            const struct role *role = &roles[found.keys[i]];
+            covered |= role->kind == ROLE_SESSION_KEY && role->session_key == p;
+        }
+        found.session_mismatch |= !covered;
+    }
+    for (uint32_t i = 0; i < found.key_count; i++) {
+        found.session_mismatch |= roles[found.keys[i]].kind != ROLE_SESSION_KEY;
+    }
+    return found;
+}
+
+// --- What Flink refuses ---
+
+static tide_status check_calls(struct binder *b, const struct window *window, const struct aggregate_call *calls,
+                               uint32_t count) {
+    static const char *const kinds[] = {"TUMBLE", "HOP", "CUMULATE", "SESSION"};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct aggregate_call *call = &calls[i];
+        const char *name = call->aggregate->name;
+        if (window->kind != WINDOW_TUMBLE && !call->aggregate->mergeable) {
+            tide__fail_at(b->err, TIDE_ERR_VALIDATE, call->pos, "%s cannot be computed over %s: parts of a window cannot be merged",
+                          name, kinds[window->kind]);
+            return tide__fail_hint(b->err, "use it over TUMBLE, or MIN and MAX instead");
+        }
+        if (window->kind == WINDOW_HOP && call->distinct && (strcmp(name, "SUM") == 0 || strcmp(name, "LISTAGG") == 0)) {
+            return tide__fail_at(b->err, TIDE_ERR_PLAN, call->pos, "%s(DISTINCT) is not supported over HOP", name);
+        }
+    }
+    return TIDE_OK;
+}
+
+static tide_status check_window(struct binder *b, const struct plan_node *node, const struct window *window) {
+    if (window->kind == WINDOW_HOP && window->size_ms % window->slide_ms != 0) {
+        tide__fail_at(b->err, TIDE_ERR_PLAN, window->pos,
+                      "an aggregation over HOP needs a size (%lld ms) that is a multiple of the slide (%lld ms)",
+                      (long long)window->size_ms, (long long)window->slide_ms);
+        if (window->size_ms < window->slide_ms) return tide__fail_hint(b->err, "the slide comes first: HOP(TABLE t, DESCRIPTOR(ts), slide, size)");
+        return TIDE_ERR_PLAN;
+    }
+    return check_calls(b, window, node->group_aggregate.aggregates, node->group_aggregate.aggregate_count);
+}
+
+static const struct plan_node *window_function_below(const struct plan_node *node) {
+    while (node->kind == PLAN_CALC || node->kind == PLAN_EXPAND) node = node->inputs[0];
+    return node->kind == PLAN_WINDOW_TVF ? node : NULL;
+}
+
+// An unbounded aggregation over window rows: most likely a window column was forgotten.
+static tide_status warn_forgotten(struct binder *b, const struct plan_node *node, const struct window_keys *keys) {
+    if (window_function_below(node->inputs[0]) == NULL && keys->has_start == keys->has_end) return TIDE_OK;
+    const char *what = keys->has_start ? "window_end" : keys->has_end ? "window_start" : "window_start and window_end";
+    const char *message = tide__arena_printf(b->arena, "this GROUP BY over window rows does not group by %s", what);
+    const char *hint = "GROUP BY window_start, window_end makes it a window aggregation with final results";
+    if (keys->session_mismatch && keys->has_start && keys->has_end) {
+        message = "the keys of this GROUP BY are not the PARTITION BY keys of its SESSION";
+        hint = "group by window_start, window_end and exactly the session's keys";
+    }
+    if (b->session->strict_windows) {
+        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s", message);
+        return tide__fail_hint(b->err, "%s", hint);
+    }
+    tide__bind_warn(b, node->pos, hint, "%s: it runs over all of the stream and updates its results", message);
+    return TIDE_OK;
+}
+
+// --- Folding ---
+
+static bool uses_from(const struct expr *expr, uint32_t first) {
+    if (expr == NULL) return false;
+    if (expr->kind == EXPR_COLUMN) return expr->column >= first;
+    for (uint32_t i = 0; i < expr->arg_count; i++) {
+        if (uses_from(expr->args[i], first)) return true;
+    }
+    return false;
+}
+
+// The calc between passes window columns through and does nothing else with them.
+static bool can_fold(struct arena *arena, const struct plan_node *node, const struct plan_node *input) {
+    const struct plan_node *tvf = input->kind == PLAN_CALC ? input->inputs[0] : input;
+    if (tvf->kind != PLAN_WINDOW_TVF) return false;
+    uint32_t first = tvf->inputs[0]->field_count;
+    if (input->kind == PLAN_CALC) {
+        if (uses_from(input->calc.condition, first)) return false;
+        // What a filter drops must not hold a session together, and a session's rows are known only above its function.
+        if (input->calc.condition != NULL && tvf->window_tvf.window.kind == WINDOW_SESSION) return false;
+        for (uint32_t i = 0; i < input->field_count; i++) {
+            const struct expr *output = input->calc.outputs[i];
+            if (output->kind != EXPR_COLUMN && uses_from(output, first)) return false;
+        }
+    }
+    struct role *roles = tide__plan_roles(arena, input);
+    const struct plan_group_aggregate *group = &node->group_aggregate;
+    for (uint32_t i = 0; i < group->aggregate_count; i++) {
+        const struct aggregate_call *call = &group->aggregates[i];
+        for (uint32_t a = 0; a < call->arg_count; a++) {
+            enum role_kind kind = roles[call->args[a]].kind;
+            if (kind != ROLE_NONE && kind != ROLE_SESSION_KEY) return false;
+        }
+    }
+    return true;
+}
+
+// Rebuilds what stands between without the window function. *map: column of `input` -> of the result, -1 for window columns.
+static struct plan_node *without_function(struct arena *arena, struct plan_node *input, int32_t *map, uint32_t *out_time) {
+    struct plan_node *tvf = input->kind == PLAN_CALC ? input->inputs[0] : input;
+    struct plan_node *below = tvf->inputs[0];
+    uint32_t time = tvf->window_tvf.window.time_column;
+    if (input->kind != PLAN_CALC) {
+        for (uint32_t i = 0; i < input->field_count; i++) map[i] = i < below->field_count ? (int32_t)i : -1;
+        *out_time = time;
+        return below;
+    }
+    struct plan_node *calc = tide__node_calc(arena, below, input->field_count + 1, input->pos);
+    calc->calc.condition = input->calc.condition;
+    uint32_t count = 0;
+    bool has_time = false;
+    for (uint32_t i = 0; i < input->field_count; i++) {
+        struct expr *output = input->calc.outputs[i];
+        map[i] = -1;
+        if (output->kind == EXPR_COLUMN && output->column >= below->field_count) continue;
+        if (output->kind == EXPR_COLUMN && output->column == time && !has_time) {
+            has_time = true;
+            *out_time = count;
+        }
+        calc->calc.outputs[count] = output;
+        calc->fields[count] = input->fields[i];
+        map[i] = (int32_t)count++;
+    }
+    if (!has_time) {
+        *out_time = count;
+        calc->calc.outputs[count] = tide__node_column(arena, below, time, input->pos);
+        calc->fields[count++] = below->fields[time];
+    }
+    calc->field_count = count;
+    return calc;
+}
+
+static void remap_calls(struct plan_window_aggregate *w, const int32_t *map) {
+    for (uint32_t i = 0; i < w->key_count; i++) w->keys[i] = (uint32_t)map[w->keys[i]];
+    for (uint32_t i = 0; i < w->aggregate_count; i++) {
+        struct aggregate_call *call = &w->aggregates[i];
+        for (uint32_t a = 0; a < call->arg_count; a++) call->args[a] = (uint32_t)map[call->args[a]];
+        if (call->filter >= 0) call->filter = map[call->filter];
+    }
+}
+
+// --- The node ---
+
+static struct plan_node *window_aggregate(struct binder *b, struct plan_node *node, const struct window_keys *keys) {
+    struct arena *arena = b->arena;
+    struct plan_node *input = node->inputs[0];
+    const struct plan_group_aggregate *group = &node->group_aggregate;
+    uint32_t properties = keys->has_time ? 3 : 2;
+    uint32_t first_property = keys->key_count + group->aggregate_count;
+    struct plan_node *made = tide__node_new(arena, PLAN_WINDOW_AGGREGATE, node->pos, 1, first_property + properties);
+    struct plan_window_aggregate *w = &made->window_aggregate;
+    w->window = *keys->window;
+    w->key_count = keys->key_count;
+    w->keys = keys->keys;
+    w->aggregate_count = group->aggregate_count;
+    w->aggregates = group->aggregates;
+    w->property_count = properties;
+    w->properties = ARENA_ARRAY(arena, enum window_property, 3);
+    for (uint32_t i = 0; i < properties; i++) w->properties[i] = (enum window_property)i;
+    for (uint32_t i = 0; i < keys->key_count; i++) made->fields[i] = input->fields[keys->keys[i]];
+    for (uint32_t i = 0; i < group->aggregate_count; i++) made->fields[keys->key_count + i] = node->fields[group->key_count + i];
+    made->fields[first_property] = (struct plan_field){"window_start", input->fields[keys->start].type};
+    made->fields[first_property + 1] = (struct plan_field){"window_end", input->fields[keys->end].type};
+    if (keys->has_time) made->fields[first_property + 2] = (struct plan_field){"window_time", input->fields[keys->time].type};
+    w->attached = true;
+    w->start_column = keys->start;
+    w->end_column = keys->end;
+    w->window.time_column = 0;
+    made->inputs[0] = input;
+    if (can_fold(arena, node, input)) {
+        int32_t *map = ARENA_ARRAY(arena, int32_t, input->field_count);
+        w->attached = false;
+        w->start_column = w->end_column = 0;
+        made->inputs[0] = without_function(arena, input, map, &w->window.time_column);
+        remap_calls(w, map);
+    }
+    w->window.partition_count = w->window.kind == WINDOW_SESSION ? w->key_count : 0;
+    w->window.partitions = w->keys;
+    return made;
+}
+
+// Puts the columns back into the order of the GROUP BY.
+static struct plan_node *restore_order(struct binder *b, const struct plan_node *node, struct plan_node *made,
+                                       const struct role *roles) {
+    const struct plan_group_aggregate *group = &node->group_aggregate;
+    const struct plan_window_aggregate *w = &made->window_aggregate;
+    uint32_t first_property = w->key_count + w->aggregate_count, key = 0;
+    struct plan_node *calc = tide__node_calc(b->arena, made, node->field_count, node->pos);
+    for (uint32_t i = 0; i < node->field_count; i++) {
+        uint32_t column;
+        if (i >= group->key_count) {
+            column = w->key_count + (i - group->key_count);
+        } else {
+            switch (roles[group->keys[i]].kind) {
+            case ROLE_WINDOW_START: column = first_property; break;
+            case ROLE_WINDOW_END: column = first_property + 1; break;
+            case ROLE_WINDOW_TIME: column = first_property + 2; break;
+            case ROLE_NONE:
+            case ROLE_SESSION_KEY:
+            default: column = key++; break;
+            }
+        }
+        calc->calc.outputs[i] = tide__node_column(b->arena, made, column, node->pos);
+        calc->fields[i] = node->fields[i];
+    }
+    return calc;
+}
+
+// `node` is a PLAN_GROUP_AGGREGATE or a legacy PLAN_WINDOW_AGGREGATE whose input is planned already.
+tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struct plan_node **out) {
+    struct plan_node *input = node->inputs[0];
+    *out = node;
+    if (node->kind == PLAN_WINDOW_AGGREGATE) {
+        if (input->updates) {
+            return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "a group window cannot be computed over rows that are updated");
+        }
+        struct str early = tide__settings_get(b->session, "table.exec.emit.early-fire.enabled");
+        if (early.data != NULL && tide__str_ieq_c(early, "true")) {
+            return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "table.exec.emit.early-fire is not supported yet");
+        }
+        return check_calls(b, &node->window_aggregate.window, node->window_aggregate.aggregates,
+                           node->window_aggregate.aggregate_count);
+    }
+    struct role *roles = tide__plan_roles(b->arena, input);
+    struct window_keys keys = find_keys(b->arena, node, roles);
+    node->group_aggregate.input_updates = input->updates;
+    node->updates = !b->infer.batch_mode && (node->group_aggregate.aggregate_count > 0 || input->updates);
+    if (input->updates) return TIDE_OK;
+    if (!keys.has_start || !keys.has_end || keys.session_mismatch) return warn_forgotten(b, node, &keys);
+    TIDE_TRY(check_window(b, node, keys.window));
+    *out = restore_order(b, node, window_aggregate(b, node, &keys), roles);
+    return TIDE_OK;
+}
+
+tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struct plan_node **out) {
+    *out = node;
+    if (node->kind == PLAN_CALC && node->inputs[0]->kind == PLAN_OVER) {
+        struct plan_node *over = node->inputs[0];
+        TIDE_TRY(tide__plan_recognise(b, over->inputs[0], &over->inputs[0]));
+        over->updates = over->inputs[0]->updates;
+        return tide__plan_rank(b, node, out);
+    }
+    bool updates = false;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        TIDE_TRY(tide__plan_recognise(b, node->inputs[i], &node->inputs[i]));
+        node->inputs[i] = tide__plan_merge_calcs(b->arena, node->inputs[i]);
+        updates |= node->inputs[i]->updates;
+    }
+    node->updates = updates;
+    switch (node->kind) {
+    case PLAN_OVER: return tide__plan_unranked(b, (struct over_node *)node);
+    case PLAN_GROUP_AGGREGATE:
+    case PLAN_WINDOW_AGGREGATE: return tide__plan_aggregate(b, node, out);
+    case PLAN_WINDOW_TVF:
+        if (!updates) return TIDE_OK;
+        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "a window function cannot be computed over rows that are updated");
+        return tide__fail_hint(b->err, "its input is an unbounded aggregation or a regular Top-N; make that a window operation");
+    case PLAN_CALC:
+        if (node->inputs[0]->kind == PLAN_CALC) *out = tide__plan_merge_calcs(b->arena, node);
+        return TIDE_OK;
+    default: return TIDE_OK;
+    }
+}
