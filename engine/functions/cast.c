@@ -62,7 +62,7 @@ tide_status tide__cast_failed(struct cast_job *job, size_t row) {
     int shown = value.len > 80 ? 80 : (int)value.len;
     tide__fail_at(job->err, TIDE_ERR_RUNTIME, job->call->pos, "cannot cast '%.*s%s' to %s", shown,
                   value.data == NULL ? "" : value.data, value.len > 80 ? "..." : "",
-                  tide__type_text(job->ctx->scratch, job->call->type));
+                  tide__type_text(job->ctx->scratch, tide__type_with_nullable(job->ctx->scratch, job->call->type, true)));
     tide__strbuf_deinit(&value);
     return tide__fail_hint(job->err, "TRY_CAST gives NULL instead of failing");
 }

@@ -20,8 +20,23 @@
     X(and, "AND")                                                                                                      \
     X(case, "CASE")                                                                                                    \
     X(cast, "CAST")                                                                                                    \
+    X(ceil_to, "CEIL_TO")                                                                                              \
     X(coalesce, "COALESCE")                                                                                            \
+    X(convert_tz, "CONVERT_TZ")                                                                                        \
+    X(current_date, "CURRENT_DATE")                                                                                    \
+    X(current_row_timestamp, "CURRENT_ROW_TIMESTAMP")                                                                  \
+    X(current_time, "CURRENT_TIME")                                                                                    \
+    X(current_timestamp, "CURRENT_TIMESTAMP")                                                                          \
+    X(current_watermark, "CURRENT_WATERMARK")                                                                          \
+    X(date_format, "DATE_FORMAT")                                                                                      \
+    X(dayofmonth, "DAYOFMONTH")                                                                                        \
+    X(dayofweek, "DAYOFWEEK")                                                                                          \
+    X(dayofyear, "DAYOFYEAR")                                                                                          \
+    X(extract, "EXTRACT")                                                                                              \
+    X(floor_to, "FLOOR_TO")                                                                                            \
+    X(from_unixtime, "FROM_UNIXTIME")                                                                                  \
     X(greatest, "GREATEST")                                                                                            \
+    X(hour, "HOUR")                                                                                                    \
     X(if, "IF")                                                                                                        \
     X(ifnull, "IFNULL")                                                                                                \
     X(in, "IN")                                                                                                        \
@@ -36,12 +51,29 @@
     X(is_true, "IS TRUE")                                                                                              \
     X(is_unknown, "IS UNKNOWN")                                                                                        \
     X(least, "LEAST")                                                                                                  \
+    X(localtime, "LOCALTIME")                                                                                          \
+    X(localtimestamp, "LOCALTIMESTAMP")                                                                                \
+    X(minus_date, "MINUS_DATE")                                                                                        \
+    X(minute, "MINUTE")                                                                                                \
     X(mod, "MOD")                                                                                                      \
+    X(month, "MONTH")                                                                                                  \
     X(negate, "NEGATE")                                                                                                \
     X(not, "NOT")                                                                                                      \
+    X(now, "NOW")                                                                                                      \
     X(nullif, "NULLIF")                                                                                                \
     X(or, "OR")                                                                                                        \
-    X(try_cast, "TRY_CAST")
+    X(proctime, "PROCTIME")                                                                                            \
+    X(quarter, "QUARTER")                                                                                              \
+    X(second, "SECOND")                                                                                                \
+    X(timestampadd, "TIMESTAMPADD")                                                                                    \
+    X(timestampdiff, "TIMESTAMPDIFF")                                                                                  \
+    X(to_date, "TO_DATE")                                                                                              \
+    X(to_timestamp, "TO_TIMESTAMP")                                                                                    \
+    X(to_timestamp_ltz, "TO_TIMESTAMP_LTZ")                                                                            \
+    X(try_cast, "TRY_CAST")                                                                                            \
+    X(unix_timestamp, "UNIX_TIMESTAMP")                                                                                \
+    X(week, "WEEK")                                                                                                    \
+    X(year, "YEAR")
 
 #define DECLARE_FUNCTION(symbol, name) extern const struct function tide__fn_##symbol;
 FUNCTIONS(DECLARE_FUNCTION)

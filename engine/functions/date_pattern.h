@@ -1,0 +1,31 @@
+// Java's patterns of dates and times. Flink uses two classes that understand them differently: DateTimeFormatter (strict) and
+// the older SimpleDateFormat (lenient, reads a prefix, knows milliseconds only).
+#ifndef TIDE_ENGINE_FUNCTIONS_DATE_PATTERN_H
+#define TIDE_ENGINE_FUNCTIONS_DATE_PATTERN_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/type.h"
+
+struct date_part {
+    char letter;         // 0: a literal; '[' and ']': an optional section
+    uint8_t count;
+    struct str literal;
+};
+
+struct date_pattern {
+    bool simple;         // SimpleDateFormat
+    size_t count;
+    struct date_part *parts;
+};
+
+// False: *out_problem says what is wrong ("unknown pattern letter 'b'").
+bool tide__date_pattern_compile(struct str text, bool simple, struct arena *arena, struct date_pattern *out,
+                                const char **out_problem);
+// t: wall clock. offset_ms: of the zone, for Z and X in SimpleDateFormat.
+void tide__date_pattern_format(const struct date_pattern *pattern, struct timestamp t, int64_t offset_ms,
+                               struct strbuf *out);
+// The wall clock; missing fields as Flink fills them. False: the text does not fit.
+bool tide__date_pattern_parse(const struct date_pattern *pattern, struct str text, struct timestamp *out);
+
+#endif
