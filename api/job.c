@@ -2,6 +2,7 @@
 #include "api/job.h"
 
 #include "base/alloc.h"
+#include "base/killpoint.h"
 #include "base/time.h"
 
 #include <errno.h>
@@ -152,7 +153,9 @@ static struct state_table *find_table(struct state_store *store, const char *nam
 
 static tide_status load_tables(struct job *job, struct savepoint *savepoint, tide_error *err) {
     const struct savepoint_info *info = tide__savepoint_info(savepoint);
+    tide__kill_point("restore.begin");
     for (size_t i = 0; i < info->table_count; i++) {
+        tide__kill_point("restore.middle");
         struct state_table *table = find_table(job->store, info->tables[i].desc.name);
         if (info->tables[i].entries == 0) continue;
         if (table == NULL)

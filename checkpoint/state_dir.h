@@ -28,6 +28,9 @@ tide_status tide__state_dir_checkpoint_path(struct state_dir *dir, uint32_t job,
 // function over a path, so that `inspect` and `savepoint` may look while a job runs.
 tide_status tide__state_dir_newest(const char *path, struct arena *arena, struct savepoint **out, const char **out_path,
                                    const char **out_skipped, tide_error *err) TIDE_CHECKED;
+// The same for looking only (inspect, list): a checkpoint counts as whole when its index is.
+tide_status tide__state_dir_latest(const char *path, struct arena *arena, struct savepoint **out, const char **out_path,
+                                   const char **out_skipped, tide_error *err) TIDE_CHECKED;
 // True if DIR holds any checkpoint.
 bool tide__state_dir_has_checkpoints(const char *path);
 // All checkpoints of a path: calls fn with job number, id, path, oldest first.

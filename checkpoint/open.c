@@ -1,0 +1,146 @@
+// Opening a savepoint: header, footer, manifest.
+//
+// Chunks, manifest and footer must lie one behind the other without a gap, so that every byte of the file is covered by
+// a checksum or compared with what it must be.
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "checkpoint/format.h"
+#include "checkpoint/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static tide_status broken(const struct savepoint *savepoint, uint64_t offset, const char *what, tide_error *err) {
+    tide__fail(err, TIDE_ERR_SAVEPOINT, "broken savepoint: at offset %llu: %s", (unsigned long long)offset, what);
+    tide__error_set_file(err, savepoint->path);
+    return TIDE_ERR_SAVEPOINT;
+}
+
+static tide_status fail_open(const char *path, tide_error *err, int error) {
+    errno = error;
+    tide__fail(err, TIDE_ERR_SAVEPOINT, "can't read the savepoint: %m");
+    tide__error_set_file(err, path);
+    return TIDE_ERR_SAVEPOINT;
+}
+
+static bool read_at(int fd, uint64_t offset, char *out, size_t len) {
+    for (size_t done = 0; done < len;) {
+        ssize_t got = pread(fd, out + done, len - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+static tide_status check_header(const struct savepoint *savepoint, tide_error *err) {
+    char header[SAVEPOINT_HEADER_BYTES];
+    uint64_t size = savepoint->size < sizeof header ? savepoint->size : sizeof header;
+    if (!read_at(savepoint->fd, 0, header, size)) return fail_open(savepoint->path, err, errno);
+    if (size < SAVEPOINT_MAGIC_BYTES || memcmp(header, SAVEPOINT_MAGIC, SAVEPOINT_MAGIC_BYTES) != 0) {
+        tide__fail(err, TIDE_ERR_SAVEPOINT, "not a savepoint: it does not begin with %s", SAVEPOINT_MAGIC);
+        tide__error_set_file(err, savepoint->path);
+        return TIDE_ERR_SAVEPOINT;
+    }
+    if (savepoint->size < SAVEPOINT_HEADER_BYTES + SAVEPOINT_FOOTER_BYTES)
+        return broken(savepoint, savepoint->size, "the file ends here, too early for a savepoint", err);
+    uint32_t version = (uint32_t)format_get(header + 8, 4), flags = (uint32_t)format_get(header + 12, 4);
+    if (version > SAVEPOINT_FORMAT_VERSION) {
+        tide__fail(err, TIDE_ERR_SAVEPOINT, "written by format version %u, this program reads up to %u", version,
+                   SAVEPOINT_FORMAT_VERSION);
+        tide__error_set_file(err, savepoint->path);
+        return tide__fail_hint(err, "Read it with a newer tidemark.");
+    }
+    if (version == 0) return broken(savepoint, 8, "there is no format version 0", err);
+    if (flags != 0) return broken(savepoint, 12, "unknown flags", err);
+    return TIDE_OK;
+}
+
+// Chunks follow each other from the header to the manifest.
+static tide_status check_layout(const struct savepoint *savepoint, tide_error *err) {
+    uint64_t at = SAVEPOINT_HEADER_BYTES;
+    for (size_t t = 0; t < savepoint->info.table_count; t++) {
+        const struct savepoint_table *table = &savepoint->info.tables[t];
+        for (size_t c = 0; c < table->chunk_count; c++) {
+            const struct savepoint_chunk *chunk = &table->chunks[c];
+            if (chunk->offset != at || chunk->length > savepoint->manifest_offset - at)
+                return tide__savepoint_fail_chunk(savepoint, t, c, "the index has it at a wrong place", err);
+            at += chunk->length;
+        }
+    }
+    if (at != savepoint->manifest_offset) return broken(savepoint, at, "these bytes belong to nothing", err);
+    return TIDE_OK;
+}
+
+static tide_status read_manifest(struct savepoint *savepoint, tide_error *err) {
+    char footer[SAVEPOINT_FOOTER_BYTES];
+    uint64_t footer_at = savepoint->size - SAVEPOINT_FOOTER_BYTES;
+    if (!read_at(savepoint->fd, footer_at, footer, sizeof footer)) return fail_open(savepoint->path, err, errno);
+    if (memcmp(footer + 24, SAVEPOINT_MAGIC, SAVEPOINT_MAGIC_BYTES) != 0)
+        return broken(savepoint, footer_at, "the footer is missing: the file was cut or is not whole", err);
+    uint64_t offset = format_get(footer, 8), checksum = format_get(footer + 16, 8);
+    uint32_t length = (uint32_t)format_get(footer + 8, 4), raw_length = (uint32_t)format_get(footer + 12, 4);
+    if (offset < SAVEPOINT_HEADER_BYTES || offset > footer_at || length != footer_at - offset)
+        return broken(savepoint, footer_at, "the footer does not point to the manifest", err);
+    if (raw_length > MANIFEST_RAW_LIMIT) return broken(savepoint, footer_at, "the manifest's raw length is too large", err);
+    struct frame_reader reader = {0};
+    struct str raw;
+    const char *bad = tide__frame_read(savepoint->fd, offset, length, raw_length, checksum, &reader, &raw);
+    if (bad == NULL) bad = tide__manifest_unpack(raw, &savepoint->arena, &savepoint->info);
+    tide__frame_reader_deinit(&reader);
+    if (bad != NULL) {
+        const char *what = tide__arena_printf(&savepoint->arena, "the manifest: %s", bad);
+        return broken(savepoint, offset, what, err);
+    }
+    savepoint->manifest_offset = offset;
+    return check_layout(savepoint, err);
+}
+
+tide_status tide__savepoint_open_fd(int fd, const char *path, struct savepoint **out, tide_error *err) {
+    *out = NULL;
+    struct savepoint *savepoint = tide__calloc(1, sizeof *savepoint);
+    savepoint->fd = fd;
+    savepoint->path = tide__strdup(path);
+    tide__arena_init(&savepoint->arena);
+    pthread_mutex_init(&savepoint->lock, NULL);
+    tide__error_clear(&savepoint->failure);
+    struct stat info;
+    tide_status status = TIDE_OK;
+    if (fstat(fd, &info) != 0) TIDE_TRY_OR(status, fail_open(path, err, errno), done);
+    if (!S_ISREG(info.st_mode)) TIDE_TRY_OR(status, fail_open(path, err, S_ISDIR(info.st_mode) ? EISDIR : EINVAL), done);
+    savepoint->size = (uint64_t)info.st_size;
+    TIDE_TRY_OR(status, check_header(savepoint, err), done);
+    TIDE_TRY_OR(status, read_manifest(savepoint, err), done);
+    *out = savepoint;
+    savepoint = NULL;
+done:
+    tide__savepoint_close(savepoint);
+    return status;
+}
+
+tide_status tide__savepoint_open(const char *path, struct savepoint **out, tide_error *err) {
+    *out = NULL;
+    // Not blocking: a named pipe would wait for its writer.
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return fail_open(path, err, errno);
+    return tide__savepoint_open_fd(fd, path, out, err);
+}
+
+const struct savepoint_info *tide__savepoint_info(const struct savepoint *savepoint) {
+    return &savepoint->info;
+}
+
+uint64_t tide__savepoint_bytes(const struct savepoint *savepoint) {
+    return savepoint->size;
+}
+
+void tide__savepoint_close(struct savepoint *savepoint) {
+    if (savepoint == NULL) return;
+    close(savepoint->fd);
+    tide__free(savepoint->path);
+    tide__arena_deinit(&savepoint->arena);
+    pthread_mutex_destroy(&savepoint->lock);
+    tide__free(savepoint);
+}
