@@ -104,6 +104,7 @@ struct select_scope {
     uint32_t grouping_count, grouping_capacity;
     struct bound_grouping *groupings;
     bool has_aggregate, has_over;
+    bool groups_have_rows;        // there are keys, and no grouping set is empty
     // GROUP BY
     uint32_t key_count;
     struct expr **keys;
@@ -180,6 +181,8 @@ TIDE_CHECKED tide_status tide__bind_after_aggregation(struct select_scope *s, co
 
 TIDE_CHECKED tide_status tide__bind_create_table(struct binder *b, const struct statement *statement);
 TIDE_CHECKED tide_status tide__bind_create_view(struct binder *b, const struct statement *statement);
+// ALTER TABLE .. ADD (..), SET (..)
+TIDE_CHECKED tide_status tide__bind_alter(struct binder *b, const struct statement *statement);
 TIDE_CHECKED tide_status tide__bind_drop(struct binder *b, const struct statement *statement);
 TIDE_CHECKED tide_status tide__bind_describe(struct binder *b, const struct statement *statement);
 TIDE_CHECKED tide_status tide__bind_show(struct binder *b, const struct statement *statement);

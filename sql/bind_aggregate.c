@@ -139,6 +139,10 @@ tide_status tide__bind_aggregate(struct select_scope *s, const struct ast_expr *
     bound.call.name = display_name(b, ast, aggregate->name);
     const struct expr *args[4] = {bound.args[0], bound.args[1], bound.args[2], bound.args[3]};
     TIDE_TRY(aggregate->infer(&b->infer, &bound.call, args, b->err));
+    // A group has at least one row; where nothing can be NULL, neither can the result.
+    if (s->groups_have_rows && bound.filter == NULL && bound.call.arg_count > 0 && !bound.call.arg_types[0]->nullable) {
+        bound.call.type = tide__type_with_nullable(b->arena, bound.call.type, false);
+    }
     s->has_aggregate = true;
     for (uint32_t i = 0; i < s->aggregate_count; i++) {
         if (same_aggregate(&s->aggregates[i], &bound)) {
@@ -216,7 +220,7 @@ static bool same_window(const struct bound_over *a, const struct bound_over *b) 
 
 static tide_status bind_over_parts(struct select_scope *s, const struct ast_expr *ast, struct bound_over *over) {
     struct binder *b = s->binder;
-    const struct ast_window *window;
+    const struct ast_window *window = NULL;
     TIDE_TRY(find_window(s, ast, &window));
     over->partition_count = window->partition_by.count;
     over->partitions = ARENA_ARRAY(b->arena, struct expr *, over->partition_count);

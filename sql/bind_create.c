@@ -269,6 +269,41 @@ tide_status tide__bind_create_table(struct binder *b, const struct statement *st
     return TIDE_OK;
 }
 
+// --- ALTER TABLE ---
+
+// A changed copy takes the table's place once all of it is checked.
+tide_status tide__bind_alter(struct binder *b, const struct statement *statement) {
+    struct catalog_entry *old;
+    TIDE_TRY(tide__catalog_get(b->session, &statement->path, &old, b->err));
+    if (old->is_view) {
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "\"%s\" is a view", old->name);
+    }
+    struct arena *arena = &b->session->arena;
+    struct catalog_entry *entry = ARENA_NEW(arena, struct catalog_entry);
+    *entry = *old;
+    uint32_t columns = old->table.column_count, options = old->table.option_count;
+    entry->table.columns = ARENA_ARRAY(arena, struct table_column, columns + statement->column_def_count);
+    entry->columns = ARENA_ARRAY(arena, struct catalog_column, columns + statement->column_def_count);
+    entry->table.options = ARENA_ARRAY(arena, struct option, options + statement->options.count);
+    if (columns > 0) memcpy(entry->table.columns, old->table.columns, columns * sizeof(struct table_column));
+    if (columns > 0) memcpy(entry->columns, old->columns, columns * sizeof(struct catalog_column));
+    if (options > 0) memcpy(entry->table.options, old->table.options, options * sizeof(struct option));
+    for (uint32_t i = 0; i < statement->column_def_count; i++) TIDE_TRY(add_column(b, entry, &statement->column_defs[i]));
+    TIDE_TRY(add_options(b, &entry->table, &statement->options));
+    TIDE_TRY(set_primary_key(b, entry, statement));
+    TIDE_TRY(type_computed(b, entry));
+    if (statement->watermark != NULL) {
+        if (old->watermark_column >= 0) {
+            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->watermark->pos, "table \"%s\" has a watermark already",
+                                 old->name);
+        }
+        TIDE_TRY(set_watermark(b, entry, statement->watermark));
+    }
+    tide__catalog_remove(b->session, old);
+    tide__catalog_add(b->session, entry);
+    return TIDE_OK;
+}
+
 // --- CREATE VIEW ---
 
 static void copy_fields(struct binder *b, const struct plan_node *node, const struct ast_names *names,

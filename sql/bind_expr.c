@@ -208,6 +208,11 @@ static tide_status bind_binary(struct select_scope *s, const struct ast_expr *as
     if (ast->op == OP_OVERLAPS) return bind_overlaps(s, ast, out);
     struct expr **args;
     TIDE_TRY(bind_all(s, &ast->args, &args));
+    if (ast->interval.from != UNIT_NONE) {  // (a - b) DAY
+        static const char *const units[] = {"", "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"};
+        struct expr *with_unit[3] = {tide__bind_string(s->binder, units[ast->interval.from], ast->pos), args[0], args[1]};
+        return tide__bind_function(s->binder, "MINUS_DATE", with_unit, 3, ast->pos, out);
+    }
     if (is_comparison(ast->op)) return bind_comparison(s, operator_name(ast->op), args[0], args[1], ast->pos, out);
     return tide__bind_function(s->binder, operator_name(ast->op), args, 2, ast->pos, out);
 }

@@ -101,11 +101,27 @@ static tide_status bind_items(struct select *select) {
     return TIDE_OK;
 }
 
+static tide_status find_empty_group(struct select *select) {
+    struct select_scope *scope = &select->scope;
+    struct group_sets sets;
+    TIDE_TRY(tide__bind_group_sets(scope, select->query, &sets));
+    scope->groups_have_rows = true;
+    for (uint32_t i = 0; i < sets.set_count; i++) {
+        bool any = scope->window_call != NULL;
+        for (uint32_t k = 0; k < scope->key_count; k++) any |= sets.sets[i][k];
+        scope->groups_have_rows &= any;
+    }
+    return TIDE_OK;
+}
+
 static tide_status bind_clauses(struct select *select) {
     const struct ast_query *query = select->query;
     struct select_scope *scope = &select->scope;
     scope->allow_aggregates = scope->allow_overs = true;
-    if (query->has_group_by) TIDE_TRY(tide__bind_group_by(scope, query));
+    if (query->has_group_by) {
+        TIDE_TRY(tide__bind_group_by(scope, query));
+        TIDE_TRY(find_empty_group(select));
+    }
     TIDE_TRY(bind_items(select));
     if (query->having != NULL) {
         scope->clause = "HAVING clause";

@@ -183,6 +183,26 @@ static tide_status create_database(struct binder *b, const struct statement *sta
     return TIDE_OK;
 }
 
+static tide_status drop_database(struct binder *b, const struct statement *statement) {
+    struct sql_session *session = b->session;
+    struct str name = statement->path.parts[statement->path.count - 1].text;
+    for (uint32_t i = 0; i < session->database_count; i++) {
+        const char *database = session->databases[i];
+        if (!tide__str_eq_c(name, database)) continue;
+        uint32_t tables;
+        tide__catalog_list(session, name, false, b->arena, &tables);
+        if (i == 0 || tables > 0 || database == session->database) {
+            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "database \"%s\" is %s", database,
+                                 tables > 0 ? "not empty" : "in use");
+        }
+        session->database_count--;
+        for (uint32_t j = i; j < session->database_count; j++) session->databases[j] = session->databases[j + 1];
+        return TIDE_OK;
+    }
+    if (statement->if_exists) return TIDE_OK;
+    return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "database \"%.*s\" does not exist", STR_ARG(name));
+}
+
 static tide_status compile_rename(struct binder *b, const struct statement *statement) {
     struct catalog_entry *entry;
     struct str database, name;
@@ -198,7 +218,6 @@ static tide_status compile_rename(struct binder *b, const struct statement *stat
 }
 
 static tide_status compile_unsupported(struct binder *b, const struct statement *statement) {
-    if (tide__str_eq_c(statement->what, "CREATE DATABASE") && statement->path.count > 0) return create_database(b, statement);
     bool function = tide__str_eq_c(statement->what, "CREATE FUNCTION");
     return tide__fail_at(b->err, function ? TIDE_ERR_VALIDATE : TIDE_ERR_PLAN, statement->pos, "%.*s is not supported",
                          STR_ARG(statement->what));
@@ -220,6 +239,10 @@ static tide_status compile(struct binder *b, const struct statement *statement, 
     case STATEMENT_SHOW: return tide__bind_show(b, statement);
     case STATEMENT_USE: return compile_use(b, statement);
     case STATEMENT_ALTER_RENAME: return compile_rename(b, statement);
+    case STATEMENT_ALTER_ADD:
+    case STATEMENT_ALTER_SET: return tide__bind_alter(b, statement);
+    case STATEMENT_CREATE_DATABASE: return create_database(b, statement);
+    case STATEMENT_DROP_DATABASE: return drop_database(b, statement);
     case STATEMENT_UNSUPPORTED: return compile_unsupported(b, statement);
     }
     return TIDE_OK;
