@@ -318,6 +318,18 @@ static void copy_fields(struct binder *b, const struct plan_node *node, const st
     }
 }
 
+static tide_status check_view_names(struct binder *b, const struct statement *statement, const struct plan_node *node) {
+    for (uint32_t i = 0; i < node->field_count && statement->columns.count == 0; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            if (strcmp(node->fields[i].name, node->fields[j].name) != 0) continue;
+            tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->query->pos, "the view has two columns called \"%s\"",
+                          node->fields[i].name);
+            return tide__fail_hint(b->err, "rename one with AS");
+        }
+    }
+    return TIDE_OK;
+}
+
 tide_status tide__bind_create_view(struct binder *b, const struct statement *statement) {
     struct str database, name;
     bool skip;
@@ -330,6 +342,7 @@ tide_status tide__bind_create_view(struct binder *b, const struct statement *sta
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->columns.items[0].pos, "%u column names for %u columns",
                              statement->columns.count, relation.node->field_count);
     }
+    TIDE_TRY(check_view_names(b, statement, relation.node));
     struct catalog_entry *entry = new_entry(b, statement, database, name);
     entry->is_view = true;
     entry->query = statement->query;

@@ -67,7 +67,7 @@ static tide_status bind_integer(struct binder *b, const struct ast_expr *ast, st
 
 static tide_status bind_decimal(struct binder *b, const struct ast_expr *ast, struct expr **out) {
     int128 unscaled = 0;
-    int32_t digits = 0, scale = 0;
+    int32_t digits = 0, written = 0, scale = 0;
     bool fraction = false;
     for (size_t i = 0; i < ast->text.len; i++) {
         char c = ast->text.data[i];
@@ -75,14 +75,14 @@ static tide_status bind_decimal(struct binder *b, const struct ast_expr *ast, st
             fraction = true;
             continue;
         }
+        written++;  // 0.1 is DECIMAL(2, 1), .1 is DECIMAL(1, 1)
         if (digits > 0 || c != '0') digits++;
         if (fraction) scale++;
         if (digits > DECIMAL_LITERAL_DIGITS_MAX || scale > DECIMAL_PRECISION_MAX) return out_of_range(b, ast);
         unscaled = unscaled * 10 + (c - '0');
     }
-    int32_t precision = digits > scale ? digits : scale;
-    if (precision == 0) precision = 1;
-    const struct type *type = type_of(b, TYPE_DECIMAL, precision, scale);
+    if (written > DECIMAL_PRECISION_MAX) written = DECIMAL_PRECISION_MAX;
+    const struct type *type = type_of(b, TYPE_DECIMAL, written, scale);
     struct value value = {.is_null = false};
     if (tide__type_physical(type) == PHYSICAL_I64) {
         value.i64 = (int64_t)unscaled;

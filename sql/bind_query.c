@@ -139,24 +139,16 @@ static tide_status bind_set_op(struct binder *b, const struct ast_query *query, 
 
 // --- ORDER BY, LIMIT ---
 
-// Columns and aliases of the result, or their positions.
-static tide_status bind_order(struct binder *b, const struct ast_query *query, const struct relation *relation) {
-    struct select_scope scope = {.binder = b, .input = relation, .clause = "ORDER BY clause"};
-    for (uint32_t i = 0; i < query->order_by.count; i++) {
-        struct expr *expr;
-        TIDE_TRY(tide__bind_expr(&scope, query->order_by.items[i].expr, &expr));
-        if (i > 0 || b->infer.batch_mode) continue;
-        if (expr->type->time_attribute == TIME_ATTRIBUTE_NONE || query->order_by.items[i].descending) {
-            tide__fail_at(b->err, TIDE_ERR_PLAN, query->order_pos,
-                          "a stream can be sorted by its time attribute only, ascending");
-            return tide__fail_hint(b->err, "for the first N rows use ROW_NUMBER() OVER (.. ORDER BY ..) <= N");
-        }
+static tide_status refuse_order(struct binder *b, const struct ast_query *query) {
+    if (query->order_by.items[0].descending && !b->infer.batch_mode) {
+        tide__fail_at(b->err, TIDE_ERR_PLAN, query->order_pos, "a stream can be sorted by its time attribute only, ascending");
+        return tide__fail_hint(b->err, "for the first N rows use ROW_NUMBER() OVER (.. ORDER BY ..) <= N");
     }
     return tide__fail_at(b->err, TIDE_ERR_PLAN, query->order_pos, "ORDER BY is not supported yet");
 }
 
-static tide_status bind_tail(struct binder *b, const struct ast_query *query, const struct relation *relation) {
-    if (query->order_by.count > 0) TIDE_TRY(bind_order(b, query, relation));
+static tide_status bind_tail(struct binder *b, const struct ast_query *query) {
+    if (query->order_by.count > 0) return refuse_order(b, query);
     if (query->limit != NULL) {
         return tide__fail_at(b->err, TIDE_ERR_PLAN, query->limit->pos, "LIMIT is not supported yet");
     }
@@ -198,7 +190,7 @@ tide_status tide__bind_query(struct binder *b, const struct ast_query *query, st
     add_ctes(b, query);
     b->depth++;
     tide_status status = bind_body(b, query, out);
-    if (status == TIDE_OK) status = bind_tail(b, query, out);
+    if (status == TIDE_OK) status = bind_tail(b, query);
     b->depth--;
     b->ctes = outer;
     return status;

@@ -245,7 +245,7 @@ static struct plan_node *window_node(struct binder *b, struct plan_node *input, 
     struct type bound = tide__type_make_sized(TYPE_TIMESTAMP, false, 3, 0);
     struct type time = *input->fields[window->time_column].type;
     time.nullable = false;
-    time.precision = 3;
+    if (time.precision < 3) time.precision = 3;
     node->fields[fields] = (struct plan_field){"window_start", tide__type_copy(b->arena, &bound)};
     node->fields[fields + 1] = (struct plan_field){"window_end", node->fields[fields].type};
     node->fields[fields + 2] = (struct plan_field){"window_time", tide__type_copy(b->arena, &time)};

@@ -88,8 +88,50 @@ static bool does_nothing(const struct plan_node *node) {
     return true;
 }
 
+static bool only_moves_columns(const struct plan_node *node) {
+    if (node->kind != PLAN_CALC || node->calc.condition != NULL) return false;
+    for (uint32_t i = 0; i < node->field_count; i++) {
+        if (node->calc.outputs[i]->kind != EXPR_COLUMN) return false;
+    }
+    return true;
+}
+
+static void move_columns(uint32_t *columns, uint32_t count, const struct plan_node *calc) {
+    for (uint32_t i = 0; i < count; i++) columns[i] = calc->calc.outputs[columns[i]]->column;
+}
+
+static void move_calls(struct aggregate_call *calls, uint32_t count, const struct plan_node *calc) {
+    for (uint32_t i = 0; i < count; i++) {
+        move_columns(calls[i].args, calls[i].arg_count, calc);
+        if (calls[i].filter >= 0) calls[i].filter = (int32_t)calc->calc.outputs[calls[i].filter]->column;
+    }
+}
+
+// An aggregation can find its columns by itself.
+static void absorb(struct plan_node *node) {
+    const struct plan_node *calc = node->inputs[0];
+    if (node->kind == PLAN_GROUP_AGGREGATE && only_moves_columns(calc)) {
+        move_columns(node->group_aggregate.keys, node->group_aggregate.key_count, calc);
+        move_calls(node->group_aggregate.aggregates, node->group_aggregate.aggregate_count, calc);
+        node->inputs[0] = calc->inputs[0];
+    } else if (node->kind == PLAN_WINDOW_AGGREGATE && only_moves_columns(calc)) {
+        struct plan_window_aggregate *w = &node->window_aggregate;
+        move_columns(w->keys, w->key_count, calc);
+        move_columns(w->window.partitions, w->window.partition_count, calc);
+        move_calls(w->aggregates, w->aggregate_count, calc);
+        if (w->attached) {
+            move_columns(&w->start_column, 1, calc);
+            move_columns(&w->end_column, 1, calc);
+        } else {
+            move_columns(&w->window.time_column, 1, calc);
+        }
+        node->inputs[0] = calc->inputs[0];
+    }
+}
+
 struct plan_node *tide__plan_drop_calcs(struct arena *arena, struct plan_node *node) {
     for (uint32_t i = 0; i < node->input_count; i++) node->inputs[i] = tide__plan_drop_calcs(arena, node->inputs[i]);
+    if (node->input_count == 1) absorb(node);
     while (node->kind == PLAN_CALC && does_nothing(node)) node = node->inputs[0];
     return node;
 }

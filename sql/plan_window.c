@@ -300,6 +300,7 @@ tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struc
     node->updates = updates;
     switch (node->kind) {
     case PLAN_OVER: return tide__plan_unranked(b, (struct over_node *)node);
+    case PLAN_JOIN: return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "joins are not supported yet");
     case PLAN_GROUP_AGGREGATE:
     case PLAN_WINDOW_AGGREGATE: return tide__plan_aggregate(b, node, out);
     case PLAN_WINDOW_TVF:
