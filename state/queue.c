@@ -31,13 +31,11 @@ static void run_task(struct state_store *store, struct task *task, struct backen
     case TASK_RUN:
         if (status == TIDE_OK) status = ops->write_run(task->table->backend, task->source, counts, err);
         task->source->free(task->source);
-        if (status == TIDE_OK) status = ops->settle(store->backend, BACKEND_AFTER_WRITE, err);
         break;
     case TASK_DROP:
         if (status != TIDE_OK) break;
         status = ops->drop_range(task->table->backend, (struct str){task->bounds, task->lower_len},
                                  (struct str){task->bounds + task->lower_len, task->upper_len}, counts, err);
-        if (status == TIDE_OK) status = ops->settle(store->backend, BACKEND_AFTER_WRITE, err);
         break;
     case TASK_BARRIER: run_barrier(store, task, err); break;
     }
@@ -57,6 +55,17 @@ static void finish_task(struct state_store *store, struct task *task, const stru
     pthread_cond_broadcast(&store->done);
 }
 
+// The backend's housekeeping comes after the task is reported as done: readers need not wait for runs to be merged.
+// The lock is held on entry and on return.
+static void settle(struct state_store *store) {
+    if (store->failure.status != TIDE_OK || (store->closing && !store->first)) return;
+    pthread_mutex_unlock(&store->lock);
+    tide_error err = {0};
+    tide_status status = store->ops->settle(store->backend, BACKEND_AFTER_WRITE, &err);
+    pthread_mutex_lock(&store->lock);
+    if (status != TIDE_OK) store->failure = err;
+}
+
 static void *run_queue(void *arg) {
     struct state_store *store = arg;
     pthread_mutex_lock(&store->lock);
@@ -72,6 +81,7 @@ static void *run_queue(void *arg) {
         run_task(store, task, &counts, &err);
         pthread_mutex_lock(&store->lock);
         finish_task(store, task, &counts, &err);
+        if (task->kind != TASK_BARRIER) settle(store);
         tide__free(task);
     }
     pthread_mutex_unlock(&store->lock);

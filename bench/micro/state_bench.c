@@ -1,6 +1,7 @@
 // Times the state layer alone: upserts, sorting a frozen table, writing and ingesting a run, reading it back.
 //
 //   state_bench [rows] [keys] [dir]         defaults: 5000000 60000 /tmp/tidemark-state-bench
+//   state_bench windows [windows] [dir]     as many windows open at once, 50 keys each, in 60 runs; disk use
 //   state_bench spill [keys] [dir]          one window, `keys` keys, 64 MiB of memory, ten million rows; disk use
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -234,8 +235,82 @@ static void bench_spill(size_t keys, const char *dir) {
     tide__state_close(store);
 }
 
+// Windows first..first+count-1 with KEYS_EACH keys each.
+enum { KEYS_EACH = 50, WINDOW_RUNS = 60 };
+struct windows_source {
+    struct state_source source;
+    uint64_t window, end;
+    int key;
+    char bytes[16 + 9], value[16];
+};
+
+static bool next_window_entry(struct state_source *base, struct state_entry *out) {
+    struct windows_source *source = (struct windows_source *)base;
+    if (source->key == KEYS_EACH) {
+        source->key = 0;
+        source->window++;
+    }
+    if (source->window == source->end) return false;
+    uint64_t big = __builtin_bswap64(source->window);
+    memcpy(source->bytes, &big, 8);
+    put_key(source->bytes + 16, (uint64_t)source->key++);
+    source->value[0] = 1;
+    *out = (struct state_entry){STATE_ADD, {source->bytes, sizeof source->bytes}, {source->value, 16}};
+    return true;
+}
+
+static void free_windows(struct state_source *base) { tide__free(base); }
+
+// Each run touches all open windows; between runs a sixtieth of them fire and are dropped and as many open.
+static void bench_windows(size_t open, const char *dir) {
+    struct memory_budget budget = {.limit = 64 << 20};
+    struct state_table *table;
+    struct state_store *store = open_store(&budget, dir, &table);
+    tide_error err = {0};
+    struct watch watch = {.store = store};
+    pthread_t watcher;
+    pthread_create(&watcher, NULL, watch_disk, &watch);
+    size_t step = open / WINDOW_RUNS + 1, fired = 0, read = 0;
+    double start = now_ns(), fire_ns = 0;
+    for (size_t run = 0; run < WINDOW_RUNS; run++) {
+        struct windows_source *source = tide__calloc(1, sizeof *source);
+        *source = (struct windows_source){.source = {next_window_entry, free_windows}, .window = fired, .end = fired + open};
+        die_if(tide__state_submit_run(table, &source->source, 1 << 20, &err), &err);
+        double fire_start = now_ns();
+        for (size_t i = 0; i < step; i++, fired++) {
+            char lower[16] = {0}, upper[16] = {0};
+            uint64_t big = __builtin_bswap64(fired), next = __builtin_bswap64(fired + 1);
+            memcpy(lower, &big, 8);
+            memcpy(upper, &next, 8);
+            struct state_iter *iter;
+            struct str key, value;
+            die_if(tide__state_iter_open(table, NULL, (struct str){lower, 16}, (struct str){upper, 16}, &iter, &err), &err);
+            while (tide__state_iter_next(iter, &key, &value)) read++;
+            die_if(tide__state_iter_close(iter, &err), &err);
+            die_if(tide__state_drop_range(table, (struct str){lower, 16}, (struct str){upper, 16}, &err), &err);
+        }
+        fire_ns += now_ns() - fire_start;
+    }
+    die_if(tide__state_sync(store, &err), &err);
+    double spent = now_ns() - start;
+    atomic_store(&watch.stop, true);
+    pthread_join(watcher, NULL);
+    struct state_stats stats;
+    tide__state_stats(store, &stats);
+    double encoded = (double)open * KEYS_EACH * (25 + 17);
+    printf("windows  %7.1f ns/entry in all, %.0f us/window fired and dropped; %zu keys read, %llu windows dropped\n",
+           spent / (double)stats.entries, fire_ns / 1e3 / (double)fired, read, (unsigned long long)stats.windows_dropped);
+    printf("state    %.1f MB encoded; disk %.1f MB now, %.1f MB at most (%.1fx)\n", encoded / 1e6,
+           (double)stats.disk_bytes / 1e6, (double)watch.disk_max / 1e6, (double)watch.disk_max / encoded);
+    tide__state_close(store);
+}
+
 int main(int argc, char **argv) {
     const char *dir = argc > 3 ? argv[3] : "/tmp/tidemark-state-bench";
+    if (argc > 1 && strcmp(argv[1], "windows") == 0) {
+        bench_windows(argc > 2 ? strtoull(argv[2], NULL, 10) : 10000, dir);
+        return 0;
+    }
     if (argc > 1 && strcmp(argv[1], "spill") == 0) {
         bench_spill(argc > 2 ? strtoull(argv[2], NULL, 10) : 4000000, dir);
         return 0;

@@ -19,7 +19,7 @@ enum {
     WINDOW_PREFIX = 16,
     LEVELS = 40,              // each overlapping run takes a level: room for 39 before level 0 is used
     SHARED_FILE_MAX = 1 << 20,
-    FILE_MAX = 32 << 20,
+    FILE_MAX = 8 << 20,
     VALUE_REPLACE = 'R',  // the header byte of a value: it is whole
     VALUE_ADD = 'A',      // it is an increment (a merge operand)
 };
@@ -96,7 +96,7 @@ void tide__windows_set_merged(struct windows *windows, struct window *window, ui
 void tide__windows_erase(struct windows *windows, size_t first, size_t count);
 // The least prefix greater than all keys that begin with this one. False if there is none (all 0xFF).
 bool tide__windows_successor(const unsigned char *prefix, unsigned char out[WINDOW_PREFIX]);
-bool tide__windows_wants_fold(const struct window *window, bool windowed);
+bool tide__windows_wants_fold(const struct windows *windows, const struct window *window, bool windowed);
 // Copies the prefixes of dead windows, ascending; NULL if there are none.
 unsigned char *tide__windows_copy_dead(const struct windows *windows, size_t *out_count);
 

@@ -9,7 +9,7 @@
 enum {
     RUNS_WELCOME = 8,   // overlapping runs that are not worth merging
     RUNS_MAX = 37,      // the levels end here
-    FOLD_EARLY = 64 << 20,
+    FOLD_EARLY = 48 << 20,
 };
 
 void tide__windows_prefix(bool windowed, struct str key, unsigned char out_prefix[WINDOW_PREFIX]) {
@@ -96,12 +96,13 @@ bool tide__windows_successor(const unsigned char *prefix, unsigned char out[WIND
 // Merging rewrites the whole window, which costs as much as reading it three times. So it waits until the later runs
 // have come near the first (the files then never take more than three times what the window would), or until reads get
 // slow: soon in a keyed table, which is read by key in every run, late in a window, which is scanned once, when it fires.
-bool tide__windows_wants_fold(const struct window *window, bool windowed) {
+// Small tables need not be so tidy.
+bool tide__windows_wants_fold(const struct windows *windows, const struct window *window, bool windowed) {
     if (window->dead || window->runs < 2) return false;
     if (window->runs >= RUNS_MAX) return true;
     bool is_near = window->delta > window->base / 4 * 3;
     if (window->runs > RUNS_WELCOME) return is_near || (!windowed && window->delta >= window->base / 4);
-    return window->runs > 2 && is_near && window->base + window->delta > FOLD_EARLY;
+    return window->runs > 2 && is_near && windows->live_bytes + windows->dead_bytes > FOLD_EARLY;
 }
 
 unsigned char *tide__windows_copy_dead(const struct windows *windows, size_t *out_count) {

@@ -449,6 +449,10 @@ static void random_step(struct world *w, uint64_t seed) {
     }
 }
 
+#ifndef SAME_LOOPS
+#define SAME_LOOPS 12  // seeds; more for a long search
+#endif
+
 enum { HELD_MAX = 3 };
 
 START_TEST(both_backends_do_the_same) {
@@ -634,7 +638,7 @@ Suite *make_store_suite(void) {
     tcase_add_loop_test(tcase, a_failure_is_reported_from_then_on, 0, 2);
     tcase_add_loop_test(tcase, two_tables_cannot_share_a_name, 0, 2);
     tcase_add_loop_test(tcase, readers_are_not_disturbed_by_folding, 0, 2);
-    tcase_add_loop_test(tcase, both_backends_do_the_same, 0, 12);
+    tcase_add_loop_test(tcase, both_backends_do_the_same, 0, SAME_LOOPS);
     tcase_add_test(tcase, large_and_small_windows_are_dropped_from_the_disk);
     suite_add_tcase(suite, tcase);
     return suite;
