@@ -1,0 +1,91 @@
+// What is said about a table's options, and where.
+#include "engine/connectors/connector.h"
+#include "table_builder.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+// line: 0 the table's place, n > 0: the nth option; `on_value`: its value.
+static void expect(const char *columns, const char *const *options, enum table_use use, tide_status status,
+                   const char *message, const char *hint, uint32_t option, int on_value) {
+    struct arena arena;
+    tide__arena_init(&arena);
+    struct table *table = build_table(&arena, columns, options);
+    tide_error err;
+    tide__error_clear(&err);
+    ck_assert_int_eq(tide__connector_validate(table, use, &err), status);
+    if (status != TIDE_OK) {
+        ck_assert_str_eq(err.message, message);
+        ck_assert_str_eq(err.hint, hint);
+        ck_assert_uint_eq(err.line, option + 1);
+        ck_assert_uint_eq(err.column, option == 0 ? table->pos.column : on_value ? 30 : 3);
+    }
+    tide__arena_deinit(&arena);
+}
+
+#define OPTIONS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL, NULL})
+#define FILES "connector", "filesystem", "path", "x", "format", "csv"
+
+START_TEST(complete_options_pass) {
+    expect("a INT", OPTIONS(FILES), TABLE_AS_SOURCE, TIDE_OK, "", "", 0, 0);
+    expect("a INT", OPTIONS(FILES, "sink.rolling-policy.file-size", "1MB"), TABLE_AS_SINK, TIDE_OK, "", "", 0, 0);
+    // Flink does not mind it either.
+    expect("a INT", OPTIONS(FILES, "csv.bogus", "x"), TABLE_AS_SOURCE, TIDE_OK, "", "", 0, 0);
+    expect("a INT", OPTIONS("connector", "print", "print-identifier", "p"), TABLE_AS_SINK, TIDE_OK, "", "", 0, 0);
+    expect("a MAP", OPTIONS("connector", "blackhole"), TABLE_AS_SINK, TIDE_OK, "", "", 0, 0);
+}
+END_TEST
+
+START_TEST(missing_options_are_named) {
+    expect("a INT", OPTIONS("format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE, "table \"t\" has no 'connector' option",
+           "add 'connector' = 'filesystem' to its WITH (...)", 0, 0);
+    expect("a INT", OPTIONS("connector", "filesystem", "format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "table \"t\" has no 'path' option", "add 'path' = 'FILE OR FOLDER' to its WITH (...)", 0, 0);
+    expect("a INT", OPTIONS("connector", "filesystem", "path", "x"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "table \"t\" has no 'format' option", "add 'format' = 'csv' to its WITH (...)", 0, 0);
+}
+END_TEST
+
+START_TEST(slips_are_told_with_the_nearest_name) {
+    expect("a INT", OPTIONS("connector", "filesytem"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE, "unknown connector 'filesytem'",
+           "did you mean 'filesystem'?", 1, 1);
+    expect("a INT", OPTIONS("connector", "filesystem", "path", "x", "format", "cvs"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "unknown format 'cvs'", "did you mean 'csv'?", 3, 1);
+    expect("a INT", OPTIONS(FILES, "csv.ignore-parse-error", "true"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "unknown option 'csv.ignore-parse-error'", "did you mean 'csv.ignore-parse-errors'?", 4, 0);
+    expect("a INT", OPTIONS("connector", "print", "print-identifer", "p"), TABLE_AS_SINK, TIDE_ERR_VALIDATE,
+           "unknown option 'print-identifer'", "did you mean 'print-identifier'?", 2, 0);
+}
+END_TEST
+
+START_TEST(what_is_not_supported_is_refused) {
+    expect("a INT", OPTIONS("connector", "kafka"), TABLE_AS_SOURCE, TIDE_ERR_PLAN, "connector 'kafka' is not supported yet",
+           "", 1, 1);
+    expect("a INT", OPTIONS("connector", "filesystem", "path", "x", "format", "json"), TABLE_AS_SOURCE, TIDE_ERR_PLAN,
+           "format 'json' is not supported yet", "", 3, 1);
+    expect("a INT", OPTIONS(FILES, "source.monitor-interval", "1 s"), TABLE_AS_SOURCE, TIDE_ERR_PLAN,
+           "option 'source.monitor-interval' is not supported yet", "", 4, 0);
+    expect("a INT", OPTIONS("connector", "filesystem", "path", "s3://x/y", "format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_PLAN,
+           "only local files are supported, not 's3://x/y'", "use a path, or file:///...", 2, 1);
+    expect("a INT", OPTIONS("connector", "print"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "connector 'print' can only be written to", "", 1, 1);
+    expect("a INT", OPTIONS(FILES, "csv.allow-comments", "maybe"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "option 'csv.allow-comments' must be 'true' or 'false', not 'maybe'", "", 4, 1);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("connector_options");
+    TCase *tests = tcase_create("connector_options");
+    tcase_add_test(tests, complete_options_pass);
+    tcase_add_test(tests, missing_options_are_named);
+    tcase_add_test(tests, slips_are_told_with_the_nearest_name);
+    tcase_add_test(tests, what_is_not_supported_is_refused);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
