@@ -1,0 +1,249 @@
+// Savepoints by hand: take one of a running or a stopped job, check one, list a state directory's; and stopping a job.
+//
+// A running job is asked over its socket and writes the file itself, at its next barrier. Of a stopped one the newest
+// checkpoint is copied: checkpoints and savepoints are the same file.
+#include "api/inspect.h"
+#include "api/script.h"
+#include "base/time.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static void put(tide_write_fn *write, void *ctx, const struct strbuf *text) {
+    if (write != NULL && text->len > 0) write(ctx, text->data, text->len);
+}
+
+// --- take ---------------------------------------------------------------------------------------------------------
+
+// tidemark-20240101-120000.savepoint; with a number if that is there already.
+static const char *new_name(struct arena *arena) {
+    struct timeval now;
+    gettimeofday(&now, NULL);
+    struct strbuf text = {0};
+    tide__timestamp_print((struct timestamp){.ms = (int64_t)now.tv_sec * MILLIS_PER_SECOND}, 0, &text);
+    char digits[16];
+    size_t len = 0;
+    for (size_t i = 0; i < text.len && len < 15; i++) {
+        if (text.data[i] >= '0' && text.data[i] <= '9') digits[len++] = text.data[i];
+        if (text.data[i] == ' ') digits[len++] = '-';
+    }
+    tide__strbuf_deinit(&text);
+    const char *name = tide__arena_printf(arena, "tidemark-%.*s.savepoint", (int)len, digits);
+    for (int i = 2; access(name, F_OK) == 0 && i < 1000; i++)
+        name = tide__arena_printf(arena, "tidemark-%.*s-%d.savepoint", (int)len, digits, i);
+    return name;
+}
+
+// The running job has another working folder.
+static tide_status absolute(const char *path, struct arena *arena, const char **out, tide_error *err) {
+    if (strchr(path, '\n') != NULL) return tide__fail(err, TIDE_ERR_OPTION, "the savepoint's name holds a line end");
+    if (strlen(path) > 4000) return tide__fail(err, TIDE_ERR_OPTION, "the savepoint's name is too long");
+    *out = path;
+    if (path[0] == '/') return TIDE_OK;
+    char folder[4096];
+    if (getcwd(folder, sizeof folder) == NULL) return tide__fail_errno(err, errno, "can't find out the current folder");
+    *out = tide__arena_printf(arena, "%s/%s", folder, path);
+    return TIDE_OK;
+}
+
+static tide_status copy_newest(const char *state_dir, const char *to, struct arena *arena, tide_error *err) {
+    struct savepoint *savepoint;
+    const char *from, *skipped;
+    TIDE_TRY(tide__state_dir_newest(state_dir, arena, &savepoint, &from, &skipped, err));
+    if (savepoint == NULL) {
+        tide__fail(err, TIDE_ERR_SAVEPOINT, "there is no checkpoint in this folder, and no job is running in it");
+        tide__error_set_file(err, state_dir);
+        return TIDE_ERR_SAVEPOINT;
+    }
+    tide_status status = tide__api_savepoint_copy(from, to, err);
+    tide__savepoint_close(savepoint);
+    return status;
+}
+
+static tide_status take(const char *state_dir, const char *to, struct arena *arena, tide_error *err) {
+    const char *path = to;
+    TIDE_TRY(absolute(to, arena, &path, err));
+    bool running = false;
+    TIDE_TRY(tide__api_control_ask(state_dir, tide__arena_printf(arena, "savepoint %s\n", path), &running, err));
+    return running ? TIDE_OK : copy_newest(state_dir, to, arena, err);
+}
+
+tide_status tide_savepoint_take(const char *state_dir, const char *out_path, tide_write_fn *write, void *ctx, tide_error *err) {
+    tide_error own_error;
+    if (err == NULL) err = &own_error;
+    tide__error_clear(err);
+    struct arena arena;
+    tide__arena_init(&arena);
+    const char *to = out_path != NULL ? out_path : new_name(&arena);
+    tide_status status = take(state_dir, to, &arena, err);
+    if (status == TIDE_OK) {
+        struct strbuf text = {0};
+        tide__strbuf_printf(&text, "%s\n", to);
+        put(write, ctx, &text);
+        tide__strbuf_deinit(&text);
+    }
+    tide__arena_deinit(&arena);
+    return status;
+}
+
+// --- verify -------------------------------------------------------------------------------------------------------
+
+struct verification {
+    tide_write_fn *write;
+    void *ctx;
+    const char *path;
+    const struct savepoint_info *info;  // NULL: the manifest can't be read
+    uint64_t broken;
+};
+
+static int64_t key_time(const char *at) {
+    uint64_t v = 0;
+    for (int i = 0; i < 8; i++) v = v << 8 | (unsigned char)at[i];
+    return (int64_t)(v ^ (UINT64_C(1) << 63));
+}
+
+// What a chunk held: its entries, and the windows from its first to its last key.
+static void put_lost(const struct savepoint_info *info, const char *table, uint32_t chunk, struct strbuf *out) {
+    for (size_t i = 0; i < info->table_count; i++) {
+        const struct savepoint_table *of = &info->tables[i];
+        if (strcmp(of->desc.name, table) != 0 || chunk >= of->chunk_count) continue;
+        const struct savepoint_chunk *index = &of->chunks[chunk];
+        tide__strbuf_printf(out, "; lost: %llu keys", (unsigned long long)index->entries);
+        if (of->desc.kind != STATE_TABLE_WINDOWED || index->first_key.len < 16 || index->last_key.len < 16) return;
+        tide__strbuf_append_c(out, " of the windows from [");
+        tide__api_put_time(key_time(index->first_key.data), out);
+        tide__strbuf_append_c(out, ", ");
+        tide__api_put_time(key_time(index->first_key.data + 8), out);
+        tide__strbuf_append_c(out, ") to [");
+        tide__api_put_time(key_time(index->last_key.data), out);
+        tide__strbuf_append_c(out, ", ");
+        tide__api_put_time(key_time(index->last_key.data + 8), out);
+        tide__strbuf_append_c(out, ")");
+        return;
+    }
+}
+
+static void report_damage(void *ctx, const char *table, uint32_t chunk, uint64_t offset, const char *what) {
+    struct verification *v = ctx;
+    v->broken++;
+    struct strbuf text = {0};
+    if (chunk == UINT32_MAX) {
+        tide__strbuf_printf(&text, "%s: %s\n", v->path, what);
+    } else {
+        tide__strbuf_printf(&text, "%s: state %s, chunk %u at offset %llu: %s", v->path, table, chunk, (unsigned long long)offset, what);
+        if (v->info != NULL) put_lost(v->info, table, chunk, &text);
+        tide__strbuf_append_c(&text, "\n");
+    }
+    put(v->write, v->ctx, &text);
+    tide__strbuf_deinit(&text);
+}
+
+static tide_status verify_file(struct verification *v, tide_error *err) {
+    struct savepoint *savepoint = NULL;
+    tide_error ignored;
+    tide__error_clear(&ignored);
+    // What can't be opened is reported below.
+    if (tide__savepoint_open(v->path, &savepoint, &ignored) == TIDE_OK) v->info = tide__savepoint_info(savepoint);
+    tide_status status = tide__savepoint_verify(v->path, report_damage, v, err);
+    if (status == TIDE_OK && v->info != NULL) {
+        uint64_t entries = 0, chunks = 0;
+        for (size_t i = 0; i < v->info->table_count; i++) {
+            entries += v->info->tables[i].entries;
+            chunks += v->info->tables[i].chunk_count;
+        }
+        struct strbuf text = {0};
+        tide__strbuf_printf(&text, "%s: whole: %llu keys in %llu chunks, %llu bytes\n", v->path, (unsigned long long)entries,
+                            (unsigned long long)chunks, (unsigned long long)tide__savepoint_bytes(savepoint));
+        put(v->write, v->ctx, &text);
+        tide__strbuf_deinit(&text);
+    }
+    tide__savepoint_close(savepoint);
+    return status;
+}
+
+struct verify_all {
+    tide_write_fn *write;
+    void *ctx;
+    tide_error *err;
+    tide_status status;
+    uint64_t files;
+};
+
+static void verify_one(void *ctx, uint32_t job, uint64_t id, const char *path) {
+    (void)job, (void)id;
+    struct verify_all *all = ctx;
+    struct verification v = {.write = all->write, .ctx = all->ctx, .path = path};
+    all->files++;
+    tide_status status = verify_file(&v, all->err);
+    if (status != TIDE_OK && all->status == TIDE_OK) all->status = status;
+}
+
+tide_status tide_savepoint_verify(const char *path, tide_write_fn *write, void *ctx, tide_error *err) {
+    tide_error own_error;
+    if (err == NULL) err = &own_error;
+    tide__error_clear(err);
+    struct verify_all all = {.write = write, .ctx = ctx, .err = err};
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        verify_one(&all, 0, 0, path);
+        return all.status;
+    }
+    TIDE_TRY(tide__state_dir_each(path, verify_one, &all, err));
+    if (all.files == 0) return tide__fail(err, TIDE_ERR_SAVEPOINT, "%s holds no checkpoint", path);
+    return all.status;
+}
+
+// --- list and stop ------------------------------------------------------------------------------------------------
+
+struct listing {
+    struct strbuf text;
+};
+
+static void list_one(void *ctx, uint32_t job, uint64_t id, const char *path) {
+    struct listing *listing = ctx;
+    struct savepoint *savepoint;
+    tide_error why;
+    tide__error_clear(&why);
+    tide__strbuf_printf(&listing->text, "%u\t%llu\t", job, (unsigned long long)id);
+    if (tide__savepoint_open(path, &savepoint, &why) != TIDE_OK) {
+        tide__strbuf_printf(&listing->text, "\t\t\t%s\t%s\n", path, why.message);
+        return;
+    }
+    const struct savepoint_info *info = tide__savepoint_info(savepoint);
+    tide__strbuf_printf(&listing->text, "%llu\t", (unsigned long long)info->snapshot.rows);
+    tide__api_put_time(info->created_ms, &listing->text);
+    tide__strbuf_printf(&listing->text, "\t%llu\t%s\t%s\n", (unsigned long long)tide__savepoint_bytes(savepoint), path,
+                        info->snapshot.ended ? "finished" : "");
+    tide__savepoint_close(savepoint);
+}
+
+tide_status tide_savepoint_list(const char *state_dir, tide_write_fn *write, void *ctx, tide_error *err) {
+    tide_error own_error;
+    if (err == NULL) err = &own_error;
+    tide__error_clear(err);
+    struct stat info;
+    if (stat(state_dir, &info) != 0) {
+        tide__fail_errno(err, errno, "can't read the state directory %s", state_dir);
+        return TIDE_ERR_IO;
+    }
+    struct listing listing = {0};
+    tide__strbuf_append_c(&listing.text, "job\tcheckpoint\trows\ttaken\tbytes\tpath\tnote\n");
+    tide_status status = tide__state_dir_each(state_dir, list_one, &listing, err);
+    if (status == TIDE_OK) put(write, ctx, &listing.text);
+    tide__strbuf_deinit(&listing.text);
+    return status;
+}
+
+tide_status tide_stop(const char *state_dir, tide_error *err) {
+    tide_error own_error;
+    if (err == NULL) err = &own_error;
+    tide__error_clear(err);
+    bool running = false;
+    TIDE_TRY(tide__api_control_ask(state_dir, "stop\n", &running, err));
+    if (running) return TIDE_OK;
+    return tide__fail(err, TIDE_ERR_IO, "no job is running in %s", state_dir);
+}
