@@ -5,5 +5,6 @@
 #include "engine/operator.h"
 
 extern const struct operator_class tide__window_rank_class;  // PLAN_WINDOW_RANK
+extern const struct operator_class tide__rank_class;         // PLAN_RANK
 
 #endif

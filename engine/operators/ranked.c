@@ -121,12 +121,14 @@ static struct ranked_row *new_block(struct ranker *ranker, size_t bytes) {
     if (spare != NULL && spare->capacity >= bytes && spare->capacity / 4 <= bytes) {
         ranker->spare = NULL;
         spare->in_state = false;
+        spare->fresh = 0;
         return spare;
     }
     size_t capacity = (bytes + BLOCK_STEP - 1) & ~(size_t)(BLOCK_STEP - 1);
     struct ranked_row *row = tide__alloc(sizeof *row + capacity);
     row->capacity = (uint32_t)capacity;
     row->in_state = false;
+    row->fresh = 0;
     tide__budget_charge(ranker->budget, block_bytes(row));
     return row;
 }

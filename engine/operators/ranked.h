@@ -20,6 +20,7 @@ struct ranked_row {
     uint32_t key_len;  // sort key and arrival number
     uint32_t row_len;
     uint32_t capacity;
+    uint32_t fresh;    // 1 + its place in the owner's list of rows that the state table lacks; 0: none (rank.c)
     bool in_state;     // the state table has it
     char bytes[];      // the key, then the row
 };
