@@ -46,8 +46,8 @@ struct backend_ops {
     void (*table_free)(struct backend_table *table);
 
     // Writes one sorted run; adds to out_counts. The source stays the caller's.
-    tide_status (*write_run)(struct backend_table *table, struct state_source *source, struct backend_counts *out_counts,
-                             tide_error *err);
+    tide_status (*write_run)(struct backend_table *table, struct state_source *source,
+                             struct backend_counts *out_counts, tide_error *err);
     tide_status (*drop_range)(struct backend_table *table, struct str lower, struct str upper,
                               struct backend_counts *out_counts, tide_error *err);
     tide_status (*settle)(struct backend *backend, enum backend_moment moment, tide_error *err);

@@ -10,8 +10,7 @@ void tide__budget_charge(struct memory_budget *budget, size_t bytes) {
     size_t used = atomic_fetch_add_explicit(&budget->used, bytes, memory_order_relaxed) + bytes;
     size_t highest = atomic_load_explicit(&budget->used_max, memory_order_relaxed);
     while (used > highest && !atomic_compare_exchange_weak_explicit(&budget->used_max, &highest, used,
-                                                                    memory_order_relaxed, memory_order_relaxed)) {
-    }
+                                                                    memory_order_relaxed, memory_order_relaxed)) {}
 }
 
 void tide__budget_release(struct memory_budget *budget, size_t bytes) {

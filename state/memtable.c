@@ -45,9 +45,9 @@ struct memtable {
     struct block *last;
     struct block *first;
     struct memory_budget *budget;
-    _Atomic size_t bytes;     // of blocks, slots and this struct
-    _Atomic int64_t extra;    // charged by the owner for what payloads point at
-    _Atomic int64_t unsaid;   // the part of extra that the budget has not been told
+    _Atomic size_t bytes;    // of blocks, slots and this struct
+    _Atomic int64_t extra;   // charged by the owner for what payloads point at
+    _Atomic int64_t unsaid;  // the part of extra that the budget has not been told
     _Atomic uint32_t references;
     bool frozen;
     void (*free_payload)(void *payload, void *ctx);
@@ -185,8 +185,7 @@ static inline uint64_t load64(const void *p) {
 
 // Most keys are 8 to 16 bytes long: two overlapping words instead of a call.
 static inline bool same_key(const unsigned char *a, const char *b, size_t len) {
-    if (len >= 8 && len <= 16)
-        return ((load64(a) ^ load64(b)) | (load64(a + len - 8) ^ load64(b + len - 8))) == 0;
+    if (len >= 8 && len <= 16) return ((load64(a) ^ load64(b)) | (load64(a + len - 8) ^ load64(b + len - 8))) == 0;
     return len == 0 || memcmp(a, b, len) == 0;
 }
 
@@ -260,7 +259,9 @@ struct str tide__memtable_key(const struct memtable *table, const struct memtabl
     return (struct str){(const char *)entry->bytes + table->payload_size, entry->key_len};
 }
 
-size_t tide__memtable_count(const struct memtable *table) { return table->count; }
+size_t tide__memtable_count(const struct memtable *table) {
+    return table->count;
+}
 
 size_t tide__memtable_bytes(const struct memtable *table) {
     int64_t extra = atomic_load_explicit(&table->extra, memory_order_relaxed);
@@ -309,7 +310,9 @@ struct memtable_entry *const *tide__memtable_entries(const struct memtable *cons
     return entries;
 }
 
-void tide__memtable_freeze(struct memtable *table) { table->frozen = true; }
+void tide__memtable_freeze(struct memtable *table) {
+    table->frozen = true;
+}
 
 static void build_sorted(struct memtable *table) {
     size_t n = table->count;

@@ -13,9 +13,9 @@
 
 // The one budget for all memory of a job (--memory): a shared counter that consumers charge.
 struct memory_budget {
-    size_t limit;            // bytes
-    _Atomic size_t used;     // bytes
-    _Atomic size_t used_max; // highest `used` seen
+    size_t limit;             // bytes
+    _Atomic size_t used;      // bytes
+    _Atomic size_t used_max;  // highest `used` seen
 };
 void tide__budget_charge(struct memory_budget *budget, size_t bytes);
 void tide__budget_release(struct memory_budget *budget, size_t bytes);
@@ -26,8 +26,8 @@ struct memtable;
 struct memtable_entry {
     uint64_t hash;
     uint32_t key_len;
-    uint32_t flags;             // free for the owner (dirty, evicted, ...)
-    unsigned char bytes[];      // payload (payload_size, 16-byte aligned), then key_len key bytes
+    uint32_t flags;         // free for the owner (dirty, evicted, ...)
+    unsigned char bytes[];  // payload (payload_size, 16-byte aligned), then key_len key bytes
 };
 
 // payload_size is rounded up to 8. The budget may be NULL. Starts with one reference.

@@ -47,7 +47,9 @@ void tide__put_buffer_free(struct put_buffer *puts) {
     tide__free(puts);
 }
 
-static void free_source(struct state_source *source) { tide__put_buffer_free((struct put_buffer *)source); }
+static void free_source(struct state_source *source) {
+    tide__put_buffer_free((struct put_buffer *)source);
+}
 
 static struct put_buffer *new_buffer(struct memory_budget *budget) {
     struct put_buffer *puts = tide__calloc(1, sizeof *puts);
@@ -78,8 +80,8 @@ static tide_status submit(struct state_table *table, tide_error *err) {
     table->puts = NULL;
     tide__memtable_freeze(puts->keys);
     struct task *task = tide__calloc(1, sizeof *task);
-    *task = (struct task){.kind = TASK_RUN, .table = table, .source = &puts->source,
-                          .bytes = tide__memtable_bytes(puts->keys)};
+    *task = (struct task){
+        .kind = TASK_RUN, .table = table, .source = &puts->source, .bytes = tide__memtable_bytes(puts->keys)};
     return tide__store_enqueue(table->store, task, err);
 }
 
@@ -95,14 +97,17 @@ static void put(struct state_table *table, struct str key, const struct str *val
         *slot = (struct put_value){0};
     }
     // A failure is the store's and is reported by the next call that can.
-    if (tide__memtable_bytes(puts->keys) >= table->store->put_max && submit(table, NULL) != TIDE_OK) {
-    }
+    if (tide__memtable_bytes(puts->keys) >= table->store->put_max && submit(table, NULL) != TIDE_OK) {}
     pthread_mutex_unlock(&table->put_lock);
 }
 
-void tide__state_put(struct state_table *table, struct str key, struct str value) { put(table, key, &value); }
+void tide__state_put(struct state_table *table, struct str key, struct str value) {
+    put(table, key, &value);
+}
 
-void tide__state_delete(struct state_table *table, struct str key) { put(table, key, NULL); }
+void tide__state_delete(struct state_table *table, struct str key) {
+    put(table, key, NULL);
+}
 
 tide_status tide__store_flush_puts(struct state_table *table, tide_error *err) {
     pthread_mutex_lock(&table->put_lock);

@@ -67,7 +67,8 @@ tide_status tide__state_table(struct state_store *store, const struct state_tabl
     bool is_double = false;
     for (size_t i = 0; i < store->table_count; i++) is_double |= strcmp(store->tables[i]->desc->name, desc->name) == 0;
     if (!is_double) {
-        *table = (struct state_table){.store = store, .desc = desc, .backend = store->ops->table_new(store->backend, desc)};
+        *table = (struct state_table){
+            .store = store, .desc = desc, .backend = store->ops->table_new(store->backend, desc)};
         pthread_mutex_init(&table->put_lock, NULL);
         store->tables = tide__grow(store->tables, &store->table_cap, store->table_count + 1, sizeof *store->tables);
         store->tables[store->table_count++] = table;
@@ -81,14 +82,18 @@ tide_status tide__state_table(struct state_store *store, const struct state_tabl
     return TIDE_OK;
 }
 
-size_t tide__state_table_count(const struct state_store *store) { return store->table_count; }
+size_t tide__state_table_count(const struct state_store *store) {
+    return store->table_count;
+}
 
 struct state_table *tide__state_table_at(const struct state_store *store, size_t index) {
     assert(index < store->table_count);
     return store->tables[index];
 }
 
-const struct state_table_desc *tide__state_table_desc(const struct state_table *table) { return table->desc; }
+const struct state_table_desc *tide__state_table_desc(const struct state_table *table) {
+    return table->desc;
+}
 
 tide_status tide__state_submit_run(struct state_table *table, struct state_source *source, size_t bytes,
                                    tide_error *err) {
@@ -162,7 +167,9 @@ bool tide__state_iter_next(struct state_iter *iter, struct str *out_key, struct 
     return iter->backend->ops->iter_next(iter->backend, out_key, out_value);
 }
 
-void tide__state_iter_seek(struct state_iter *iter, struct str key) { iter->backend->ops->iter_seek(iter->backend, key); }
+void tide__state_iter_seek(struct state_iter *iter, struct str key) {
+    iter->backend->ops->iter_seek(iter->backend, key);
+}
 
 tide_status tide__state_iter_close(struct state_iter *iter, tide_error *err) {
     if (!iter) return TIDE_OK;
@@ -191,8 +198,7 @@ tide_status tide__state_multi_get(struct state_table *table, const struct str *k
     tide_status status = TIDE_OK;
     if (count > 0) {
         status = tide__store_wait(table->store, table, err);
-        if (status == TIDE_OK)
-            status = table->store->ops->multi_get(table->backend, missing, count, arena, found, err);
+        if (status == TIDE_OK) status = table->store->ops->multi_get(table->backend, missing, count, arena, found, err);
         for (size_t i = 0; status == TIDE_OK && i < count; i++) out_values[place[i]] = found[i];
     }
     tide__free(missing);

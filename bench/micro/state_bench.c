@@ -149,6 +149,19 @@ static void bench_run(struct state_table *table, struct state_store *store, stru
     printf("%-8s %7.1f ns/entry\n", name, (now_ns() - start) / (double)n);
 }
 
+static void release(void *ctx, struct state_snapshot *snapshot, const tide_error *err) {
+    tide__state_snapshot_release(snapshot);
+}
+
+// A barrier waits for the housekeeping that is under way.
+static void bench_fold(struct state_store *store, size_t n) {
+    tide_error err = {0};
+    double start = now_ns();
+    die_if(tide__state_barrier(store, release, NULL, &err), &err);
+    die_if(tide__state_sync(store, &err), &err);
+    printf("fold     %7.1f ns/key    (nine runs into one)\n", (now_ns() - start) / (double)n);
+}
+
 static void bench_parts(size_t rows, size_t keys, const char *dir) {
     struct memory_budget budget = {.limit = 64 << 20};
     double ns;
@@ -169,7 +182,8 @@ static void bench_parts(size_t rows, size_t keys, const char *dir) {
     for (int i = 0; i < 3; i++) bench_run(table, store, filled, 2, "merge");
     count = scan(table, 2, &ns);
     printf("iterate  %7.1f ns/entry (four runs)\n", ns / (double)count);
-    for (int i = 0; i < 5; i++) bench_run(table, store, filled, 2, i < 4 ? "merge" : "+fold");
+    for (int i = 0; i < 5; i++) bench_run(table, store, filled, 2, "merge");
+    bench_fold(store, n);
     count = scan(table, 2, &ns);
     printf("iterate  %7.1f ns/entry (folded)\n", ns / (double)count);
     tide__state_close(store);
@@ -209,7 +223,8 @@ static void bench_spill(size_t keys, const char *dir) {
         char key[9];
         put_key(key, next_random(&seed) % keys);
         struct str s = {key, 9};
-        int64_t *payload = tide__memtable_payload(active, tide__memtable_upsert(active, s, tide__hash_bytes(key, 9), NULL));
+        int64_t *payload = tide__memtable_payload(active,
+                                                  tide__memtable_upsert(active, s, tide__hash_bytes(key, 9), NULL));
         payload[0]++;
         payload[1] += (int64_t)row;
         if (tide__memtable_bytes(active) < 16 << 20) continue;
@@ -228,10 +243,11 @@ static void bench_spill(size_t keys, const char *dir) {
     double ns, encoded;
     size_t count = scan(table, 1, &ns);
     encoded = (double)count * (25 + 17);
-    printf("state    %zu keys, %.0f MB encoded; %llu runs, %llu entries; disk %.0f MB now, %.0f MB at most (%.1fx)\n", count,
-           encoded / 1e6, (unsigned long long)stats.runs, (unsigned long long)stats.entries, (double)stats.disk_bytes / 1e6,
-           (double)watch.disk_max / 1e6, (double)watch.disk_max / encoded);
-    printf("iterate  %7.1f ns/entry\nmemory   %.1f MiB at most\n", ns / (double)count, (double)budget.used_max / (1 << 20));
+    printf("state    %zu keys, %.0f MB encoded; %llu runs, %llu entries; disk %.0f MB now, %.0f MB at most (%.1fx)\n",
+           count, encoded / 1e6, (unsigned long long)stats.runs, (unsigned long long)stats.entries,
+           (double)stats.disk_bytes / 1e6, (double)watch.disk_max / 1e6, (double)watch.disk_max / encoded);
+    printf("iterate  %7.1f ns/entry\nmemory   %.1f MiB at most\n", ns / (double)count,
+           (double)budget.used_max / (1 << 20));
     tide__state_close(store);
 }
 
@@ -259,7 +275,9 @@ static bool next_window_entry(struct state_source *base, struct state_entry *out
     return true;
 }
 
-static void free_windows(struct state_source *base) { tide__free(base); }
+static void free_windows(struct state_source *base) {
+    tide__free(base);
+}
 
 // Each run touches all open windows; between runs a sixtieth of them fire and are dropped and as many open.
 static void bench_windows(size_t open, const char *dir) {
@@ -274,7 +292,8 @@ static void bench_windows(size_t open, const char *dir) {
     double start = now_ns(), fire_ns = 0;
     for (size_t run = 0; run < WINDOW_RUNS; run++) {
         struct windows_source *source = tide__calloc(1, sizeof *source);
-        *source = (struct windows_source){.source = {next_window_entry, free_windows}, .window = fired, .end = fired + open};
+        *source = (struct windows_source){
+            .source = {next_window_entry, free_windows}, .window = fired, .end = fired + open};
         die_if(tide__state_submit_run(table, &source->source, 1 << 20, &err), &err);
         double fire_start = now_ns();
         for (size_t i = 0; i < step; i++, fired++) {
@@ -284,7 +303,8 @@ static void bench_windows(size_t open, const char *dir) {
             memcpy(upper, &next, 8);
             struct state_iter *iter;
             struct str key, value;
-            die_if(tide__state_iter_open(table, NULL, (struct str){lower, 16}, (struct str){upper, 16}, &iter, &err), &err);
+            die_if(tide__state_iter_open(table, NULL, (struct str){lower, 16}, (struct str){upper, 16}, &iter, &err),
+                   &err);
             while (tide__state_iter_next(iter, &key, &value)) read++;
             die_if(tide__state_iter_close(iter, &err), &err);
             die_if(tide__state_drop_range(table, (struct str){lower, 16}, (struct str){upper, 16}, &err), &err);
@@ -299,7 +319,8 @@ static void bench_windows(size_t open, const char *dir) {
     tide__state_stats(store, &stats);
     double encoded = (double)open * KEYS_EACH * (25 + 17);
     printf("windows  %7.1f ns/entry in all, %.0f us/window fired and dropped; %zu keys read, %llu windows dropped\n",
-           spent / (double)stats.entries, fire_ns / 1e3 / (double)fired, read, (unsigned long long)stats.windows_dropped);
+           spent / (double)stats.entries, fire_ns / 1e3 / (double)fired, read,
+           (unsigned long long)stats.windows_dropped);
     printf("state    %.1f MB encoded; disk %.1f MB now, %.1f MB at most (%.1fx)\n", encoded / 1e6,
            (double)stats.disk_bytes / 1e6, (double)watch.disk_max / 1e6, (double)watch.disk_max / encoded);
     tide__state_close(store);

@@ -53,8 +53,12 @@ struct memory_iter {
     size_t at, end;
 };
 
-static struct str blob_key(const struct blob *blob) { return (struct str){blob->bytes, blob->key_len}; }
-static struct str blob_value(const struct blob *blob) { return (struct str){blob->bytes + blob->key_len, blob->value_len}; }
+static struct str blob_key(const struct blob *blob) {
+    return (struct str){blob->bytes, blob->key_len};
+}
+static struct str blob_value(const struct blob *blob) {
+    return (struct str){blob->bytes + blob->key_len, blob->value_len};
+}
 
 static struct blob *new_blob(struct str key, struct str value) {
     struct blob *blob = tide__alloc(sizeof *blob + key.len + value.len);
@@ -220,7 +224,9 @@ static tide_status memory_drop_range(struct backend_table *base, struct str lowe
     return TIDE_OK;
 }
 
-static tide_status memory_settle(struct backend *backend, enum backend_moment moment, tide_error *err) { return TIDE_OK; }
+static tide_status memory_settle(struct backend *backend, enum backend_moment moment, tide_error *err) {
+    return TIDE_OK;
+}
 
 static struct backend_snapshot *memory_snapshot_new(struct backend *base) {
     struct memory_backend *backend = (struct memory_backend *)base;
@@ -308,7 +314,9 @@ static tide_status memory_multi_get(struct backend_table *base, const struct str
     return TIDE_OK;
 }
 
-static uint64_t memory_disk_bytes(struct backend *backend) { return 0; }
+static uint64_t memory_disk_bytes(struct backend *backend) {
+    return 0;
+}
 
 const struct backend_ops tide__memory_backend = {
     .name = "memory",

@@ -20,10 +20,10 @@
 
 enum {
     MIB = 1 << 20,
-    PURGE_COUNT = 256,       // dead windows that make a purge worth it between barriers
+    PURGE_COUNT = 256,  // dead windows that make a purge worth it between barriers
     PURGE_BYTES = 4 * MIB,
-    GARBAGE_MAX = 8 * MIB,   // dead bytes to live with anyway
-    GROUP_BYTES = 256 * MIB, // neighbouring windows that are folded together
+    GARBAGE_MAX = 8 * MIB,    // dead bytes to live with anyway
+    GROUP_BYTES = 256 * MIB,  // neighbouring windows that are folded together
     TAIL = 64,
 };
 
@@ -41,7 +41,9 @@ struct closure {
     bool any, level0;
 };
 
-static struct str own_key(char *data, size_t len) { return (struct str){data, len}; }
+static struct str own_key(char *data, size_t len) {
+    return (struct str){data, len};
+}
 
 static void load_level(struct closure *closure, rocksdb_level_metadata_t *level) {
     size_t count = rocksdb_level_metadata_get_file_count(level);
@@ -89,7 +91,8 @@ static void find_closure(struct rocks_table *table, struct str lower, struct str
         changed = false;
         for (size_t i = 0; i < closure->count; i++) {
             struct file_range *file = &closure->files[i];
-            if (file->taken || tide__str_cmp(file->high, closure->low) < 0 || tide__str_cmp(file->low, closure->high) > 0)
+            if (file->taken || tide__str_cmp(file->high, closure->low) < 0 ||
+                tide__str_cmp(file->low, closure->high) > 0)
                 continue;
             take(closure, file);
             changed = true;
@@ -144,8 +147,8 @@ tide_status tide__rocks_delete_range(struct rocks_table *table, struct str lower
         end = end_key(upper);
     }
     char *message = NULL;
-    rocksdb_delete_range_cf(rocks->db, rocks->no_wal, table->cf, lower.data ? lower.data : "", lower.len, end.data, end.len,
-                            &message);
+    rocksdb_delete_range_cf(rocks->db, rocks->no_wal, table->cf, lower.data ? lower.data : "", lower.len, end.data,
+                            end.len, &message);
     tide__strbuf_deinit(&end);
     if (message) return tide__rocks_fail(message, err, "cannot drop a range of the working state");
     table->tombstones = true;
@@ -405,7 +408,8 @@ static tide_status purge(struct rocks_table *table, bool thorough, tide_error *e
         for (size_t i = first; i < end; i++) dead += windows->items[i].base + windows->items[i].delta;
         bool is_garbage = windows->dead_bytes > GARBAGE_MAX && windows->dead_bytes > windows->live_bytes / 2;
         size_t after = windows->count - end;
-        if (first < end && is_garbage) TIDE_TRY(fold(table, first, end - 1, UINT64_MAX, err));
+        if (first < end && is_garbage)
+            TIDE_TRY(fold(table, first, end - 1, UINT64_MAX, err));
         else if (first < end && thorough)
             TIDE_TRY(fold(table, first, end - 1, 4 * dead > GARBAGE_MAX ? 4 * dead : GARBAGE_MAX, err));
         first = windows->count - after;  // the window behind the gap lives: the loop steps over it

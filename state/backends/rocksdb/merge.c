@@ -20,8 +20,8 @@ static char *combine_all(const struct state_table_desc *desc, struct str first, 
     for (int i = 0; ok && i < count; i++) {
         struct strbuf *to = &sums[1 - at];
         tide__strbuf_clear(to);
-        ok = lengths[i] > 0 && tide__state_combine(desc, tide__strbuf_str(&sums[at]),
-                                                   (struct str){operands[i] + 1, lengths[i] - 1}, to);
+        ok = lengths[i] > 0 &&
+             tide__state_combine(desc, tide__strbuf_str(&sums[at]), (struct str){operands[i] + 1, lengths[i] - 1}, to);
         at = 1 - at;
     }
     char *result = NULL;
@@ -66,9 +66,13 @@ static char *partial_merge(void *state, const char *key, size_t key_len, const c
     return merge(state, first, operands + 1, lengths + 1, count - 1, VALUE_ADD, success, out_length);
 }
 
-static void delete_value(void *state, const char *value, size_t length) { tide__free((void *)(uintptr_t)value); }
+static void delete_value(void *state, const char *value, size_t length) {
+    tide__free((void *)(uintptr_t)value);
+}
 
-static const char *operator_name(void *state) { return "stringappend"; }
+static const char *operator_name(void *state) {
+    return "stringappend";
+}
 
 static void destroy(void *state) {}
 

@@ -38,8 +38,8 @@ tide_status tide__rocks_fail(char *message, tide_error *err, const char *what) {
 
 // Only what RocksDB and we write: a mistyped directory must not cost the user anything.
 static bool is_ours(const char *name) {
-    static const char *const patterns[] = {"*.sst", "*.log", "*.dbtmp", "MANIFEST-*", "OPTIONS-*", "CURRENT", "IDENTITY",
-                                           "LOCK", "LOG", "LOG.old.*"};
+    static const char *const patterns[] = {"*.sst",   "*.log",    "*.dbtmp", "MANIFEST-*", "OPTIONS-*",
+                                           "CURRENT", "IDENTITY", "LOCK",    "LOG",        "LOG.old.*"};
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         if (fnmatch(patterns[i], name, 0) == 0) return true;
     }
@@ -172,8 +172,8 @@ tide_status tide__rocks_prepare(struct rocks_table *table, tide_error *err) {
         rocksdb_options_set_merge_operator(table->options, tide__rocks_merge_operator(table->base.desc));
     }
     char *message = NULL;
-    rocksdb_column_family_handle_t *cf =
-        rocksdb_create_column_family(rocks->db, table->options, table->base.desc->name, &message);
+    rocksdb_column_family_handle_t *cf = rocksdb_create_column_family(rocks->db, table->options, table->base.desc->name,
+                                                                      &message);
     if (message) return tide__rocks_fail(message, err, "cannot make a column family of the working state");
     table->cf = cf;
     return TIDE_OK;

@@ -74,8 +74,8 @@ struct backend_snapshot *tide__rocks_snapshot_new(struct backend *base) {
         struct dead_list dead;
         dead.prefixes = tide__windows_copy_dead(&table->windows, &dead.count);
         if (!dead.prefixes) continue;
-        snapshot->parts =
-            tide__grow(snapshot->parts, &snapshot->part_cap, snapshot->part_count + 1, sizeof *snapshot->parts);
+        snapshot->parts = tide__grow(snapshot->parts, &snapshot->part_cap, snapshot->part_count + 1,
+                                     sizeof *snapshot->parts);
         snapshot->parts[snapshot->part_count++] = (struct snapshot_part){table, dead};
     }
     pthread_mutex_unlock(&rocks->lock);
@@ -221,8 +221,9 @@ static tide_status take_value(rocksdb_pinnableslice_t *slice, struct arena *aren
     return TIDE_OK;
 }
 
-static tide_status get_chunk(struct rocks_table *table, rocksdb_readoptions_t *options, const struct str *keys, size_t n,
-                             const struct dead_list *dead, struct arena *arena, struct str *out_values, tide_error *err) {
+static tide_status get_chunk(struct rocks_table *table, rocksdb_readoptions_t *options, const struct str *keys,
+                             size_t n, const struct dead_list *dead, struct arena *arena, struct str *out_values,
+                             tide_error *err) {
     assert(n <= GET_CHUNK);
     const char *data[GET_CHUNK] = {NULL};
     size_t lengths[GET_CHUNK] = {0};

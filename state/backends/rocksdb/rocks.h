@@ -17,7 +17,7 @@
 
 enum {
     WINDOW_PREFIX = 16,
-    LEVELS = 40,              // each overlapping run takes a level: room for 39 before level 0 is used
+    LEVELS = 40,  // each overlapping run takes a level: room for 39 before level 0 is used
     SHARED_FILE_MAX = 1 << 20,
     FILE_MAX = 8 << 20,
     VALUE_REPLACE = 'R',  // the header byte of a value: it is whole
@@ -63,13 +63,13 @@ struct rocks_table {
     struct rocks *owner;
     struct rocks_table *next;
     bool windowed;
-    rocksdb_options_t *options;                        // NULL until cf is made
-    _Atomic(rocksdb_column_family_handle_t *) cf;      // NULL until the first run
-    pthread_rwlock_t lock;                             // of windows, and of exchanging files against opening iterators
+    rocksdb_options_t *options;                    // NULL until cf is made
+    _Atomic(rocksdb_column_family_handle_t *) cf;  // NULL until the first run
+    pthread_rwlock_t lock;                         // of windows, and of exchanging files against opening iterators
     struct windows windows;
-    bool fold_due;              // some window has too many runs
-    bool tombstones;            // the database's memtable holds range deletions
-    size_t purged_dead_count;   // dead windows that the last purge had to leave
+    bool fold_due;             // some window has too many runs
+    bool tombstones;           // the database's memtable holds range deletions
+    size_t purged_dead_count;  // dead windows that the last purge had to leave
     uint64_t purged_dead_bytes;
 };
 
@@ -115,7 +115,7 @@ struct run_writer {
     size_t file_count, file_cap;
     struct window_note *notes;  // the windows written, ascending
     size_t note_count, note_cap;
-    bool staging;        // the window's entries are held back until it is known to be small or large
+    bool staging;  // the window's entries are held back until it is known to be small or large
     struct strbuf stage;
     uint64_t entries, bytes;
 };
@@ -133,8 +133,8 @@ tide_status tide__rocks_write_run(struct backend_table *base, struct state_sourc
 
 // --- fold.c
 // A range deletion by RocksDB's own means: right at once for every reader and snapshot.
-tide_status tide__rocks_delete_range(struct rocks_table *table, struct str lower, struct str upper, tide_error *err)
-    TIDE_CHECKED;
+tide_status tide__rocks_delete_range(struct rocks_table *table, struct str lower, struct str upper,
+                                     tide_error *err) TIDE_CHECKED;
 tide_status tide__rocks_drop_range(struct backend_table *base, struct str lower, struct str upper,
                                    struct backend_counts *out_counts, tide_error *err) TIDE_CHECKED;
 tide_status tide__rocks_settle(struct backend *base, enum backend_moment moment, tide_error *err) TIDE_CHECKED;

@@ -47,7 +47,9 @@ static tide_status emit(struct run_writer *writer, enum rocks_write write, struc
     char *message = NULL;
     switch (write) {
     case ROCKS_PUT: rocksdb_sstfilewriter_put(writer->sst, key.data, key.len, value.data, value.len, &message); break;
-    case ROCKS_MERGE: rocksdb_sstfilewriter_merge(writer->sst, key.data, key.len, value.data, value.len, &message); break;
+    case ROCKS_MERGE:
+        rocksdb_sstfilewriter_merge(writer->sst, key.data, key.len, value.data, value.len, &message);
+        break;
     case ROCKS_DELETE: rocksdb_sstfilewriter_delete(writer->sst, key.data, key.len, &message); break;
     }
     if (message) return tide__rocks_fail(message, err, "cannot write a run of state");
@@ -135,8 +137,8 @@ tide_status tide__run_writer_ingest(struct run_writer *writer, tide_error *err) 
     struct rocks *rocks = writer->table->owner;
     tide__kill_point("state.ingesting");
     char *message = NULL;
-    rocksdb_ingest_external_file_cf(rocks->db, writer->table->cf, (const char *const *)writer->files, writer->file_count,
-                                    rocks->ingest, &message);
+    rocksdb_ingest_external_file_cf(rocks->db, writer->table->cf, (const char *const *)writer->files,
+                                    writer->file_count, rocks->ingest, &message);
     if (message) return tide__rocks_fail(message, err, "cannot ingest a run of state");
     return TIDE_OK;
 }
@@ -181,7 +183,8 @@ static tide_status write_entries(struct run_writer *writer, struct state_source 
     bool first = true;
     do {
         if (writer->table->windowed && entry.key.len < WINDOW_PREFIX)
-            return tide__fail(err, TIDE_ERR_RUNTIME, "a key of state table %s has no window", writer->table->base.desc->name);
+            return tide__fail(err, TIDE_ERR_RUNTIME, "a key of state table %s has no window",
+                              writer->table->base.desc->name);
         if (first || (writer->table->windowed && memcmp(window, entry.key.data, WINDOW_PREFIX) != 0)) {
             if (writer->table->windowed) memcpy(window, entry.key.data, WINDOW_PREFIX);
             TIDE_TRY(find_fresh(writer->table, entry.key, &fresh, err));

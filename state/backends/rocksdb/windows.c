@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    RUNS_WELCOME = 8,   // overlapping runs that are not worth merging
-    RUNS_MAX = 37,      // the levels end here
+    RUNS_WELCOME = 8,  // overlapping runs that are not worth merging
+    RUNS_MAX = 37,     // the levels end here
     FOLD_EARLY = 48 << 20,
 };
 

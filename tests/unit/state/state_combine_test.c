@@ -17,7 +17,7 @@ static void check(enum state_form form, enum state_combiner combiner, struct str
     tide__strbuf_deinit(&out);
 }
 
-#define CHECK(form, combiner, older, newer, expected) \
+#define CHECK(form, combiner, older, newer, expected)                                                                  \
     check(STATE_FORM_##form, STATE_COMBINE_##combiner, STR_LIT(older), STR_LIT(newer), STR_LIT(expected))
 
 START_TEST(every_combiner_does_what_it_says) {
@@ -58,12 +58,17 @@ START_TEST(long_concatenations_get_longer_lengths) {
 END_TEST
 
 START_TEST(malformed_values_are_refused) {
-    struct state_field fields[] = {{"a", "t", STATE_FORM_I64, STATE_COMBINE_ADD}, {"b", "t", STATE_FORM_BYTES, STATE_COMBINE_LAST}};
+    struct state_field fields[] = {{"a", "t", STATE_FORM_I64, STATE_COMBINE_ADD},
+                                   {"b", "t", STATE_FORM_BYTES, STATE_COMBINE_LAST}};
     struct state_table_desc desc = {.name = "t", .value_count = 2, .values = fields};
     struct strbuf out = {0};
     struct str good = STR_LIT("12345678\1x");
     ck_assert(tide__state_combine(&desc, good, good, &out));
-    struct str bad[] = {STR_LIT(""), STR_LIT("1234567"), STR_LIT("12345678"), STR_LIT("12345678\2x"), STR_LIT("12345678\1xy"),
+    struct str bad[] = {STR_LIT(""),
+                        STR_LIT("1234567"),
+                        STR_LIT("12345678"),
+                        STR_LIT("12345678\2x"),
+                        STR_LIT("12345678\1xy"),
                         STR_LIT("12345678\xff\xff\xff\xff\xff\x01")};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         size_t before = out.len;

@@ -11,8 +11,11 @@ static const struct state_field fields[] = {
     {"COUNT(*)", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD},
     {"LISTAGG(name)", "STRING", STATE_FORM_BYTES, STATE_COMBINE_CONCAT},
 };
-static const struct state_table_desc window_desc = {
-    .name = "window-1.acc", .operator_id = "window-1", .kind = STATE_TABLE_WINDOWED, .value_count = 2, .values = fields};
+static const struct state_table_desc window_desc = {.name = "window-1.acc",
+                                                    .operator_id = "window-1",
+                                                    .kind = STATE_TABLE_WINDOWED,
+                                                    .value_count = 2,
+                                                    .values = fields};
 static const struct state_table_desc rank_desc = {
     .name = "rank-2.rows", .operator_id = "rank-2", .kind = STATE_TABLE_KEYED, .value_count = 2, .values = fields};
 
@@ -30,13 +33,16 @@ static bool next_entry(struct state_source *base, struct state_entry *out) {
         source->window++;
     }
     if (source->window > source->last) return false;
-    snprintf(source->bytes, sizeof source->bytes, "from-%03dto---%03dk%04d", source->window, source->window + 1, source->key++);
+    snprintf(source->bytes, sizeof source->bytes, "from-%03dto---%03dk%04d", source->window, source->window + 1,
+             source->key++);
     static const char value[] = "\1\0\0\0\0\0\0\0\1x";
     *out = (struct state_entry){STATE_ADD, {source->bytes, 21}, {value, 10}};
     return true;
 }
 
-static void free_source(struct state_source *base) { tide__free(base); }
+static void free_source(struct state_source *base) {
+    tide__free(base);
+}
 
 static struct state_source *windows(int first, int last, int keys) {
     struct probe_source *source = tide__calloc(1, sizeof *source);

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_of(struct str key) { return tide__hash_bytes(key.data, key.len); }
+static uint64_t hash_of(struct str key) {
+    return tide__hash_bytes(key.data, key.len);
+}
 
 START_TEST(keys_are_found_again_and_payloads_never_move) {
     struct memory_budget budget = {.limit = 1 << 20};
@@ -89,7 +91,8 @@ static void check_sorted(uint64_t seed, size_t n, size_t len_max, unsigned alpha
     struct memtable_entry *const *sorted = tide__memtable_sorted(table);
     ck_assert_ptr_eq(sorted, tide__memtable_sorted(table));
     for (size_t i = 1; i < tide__memtable_count(table); i++)
-        ck_assert_int_lt(tide__str_cmp(tide__memtable_key(table, sorted[i - 1]), tide__memtable_key(table, sorted[i])), 0);
+        ck_assert_int_lt(tide__str_cmp(tide__memtable_key(table, sorted[i - 1]), tide__memtable_key(table, sorted[i])),
+                         0);
     tide__memtable_release(table);
 }
 
@@ -106,7 +109,9 @@ START_TEST(entries_are_sorted_by_key_bytes_shorter_first) {
 }
 END_TEST
 
-static void count_free(void *payload, void *ctx) { *(int64_t *)ctx += *(int64_t *)payload; }
+static void count_free(void *payload, void *ctx) {
+    *(int64_t *)ctx += *(int64_t *)payload;
+}
 
 static void *sort_it(void *table) {
     const struct memtable_entry *const *sorted = (const void *)tide__memtable_sorted(table);

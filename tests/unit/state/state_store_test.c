@@ -5,11 +5,12 @@
 #include "base/arena.h"
 #include "state/state.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // --- a source over copied entries
@@ -64,12 +65,20 @@ static const struct state_field count_and_names[] = {
     {"COUNT(*)", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD},
     {"names", "STRING", STATE_FORM_BYTES, STATE_COMBINE_CONCAT},
 };
-static const struct state_table_desc windowed = {
-    .name = "window-1.acc", .operator_id = "window-1", .kind = STATE_TABLE_WINDOWED, .value_count = 2, .values = count_and_names};
-static const struct state_table_desc keyed = {
-    .name = "rank-2.rows", .operator_id = "rank-2", .kind = STATE_TABLE_KEYED, .value_count = 2, .values = count_and_names};
+static const struct state_table_desc windowed = {.name = "window-1.acc",
+                                                 .operator_id = "window-1",
+                                                 .kind = STATE_TABLE_WINDOWED,
+                                                 .value_count = 2,
+                                                 .values = count_and_names};
+static const struct state_table_desc keyed = {.name = "rank-2.rows",
+                                              .operator_id = "rank-2",
+                                              .kind = STATE_TABLE_KEYED,
+                                              .value_count = 2,
+                                              .values = count_and_names};
 
-static enum state_backend backend_of(int i) { return i == 0 ? STATE_BACKEND_MEMORY : STATE_BACKEND_ROCKSDB; }
+static enum state_backend backend_of(int i) {
+    return i == 0 ? STATE_BACKEND_MEMORY : STATE_BACKEND_ROCKSDB;
+}
 
 struct world {
     struct memory_budget budget;
@@ -117,13 +126,13 @@ static void put_text(struct state_table *table, const char *key, int64_t count, 
 }
 
 // "key=count:names ..." of everything in the range.
-static const char *show(struct world *world, struct state_table *table, struct state_snapshot *snapshot, const char *lower,
-                        const char *upper, struct strbuf *out) {
+static const char *show(struct world *world, struct state_table *table, struct state_snapshot *snapshot,
+                        const char *lower, const char *upper, struct strbuf *out) {
     tide__strbuf_clear(out);
     tide__strbuf_append_c(out, "");
     struct state_iter *iter;
-    OK(world, tide__state_iter_open(table, snapshot, (struct str){lower, strlen(lower)}, (struct str){upper, strlen(upper)},
-                                    &iter, &world->err));
+    OK(world, tide__state_iter_open(table, snapshot, (struct str){lower, strlen(lower)},
+                                    (struct str){upper, strlen(upper)}, &iter, &world->err));
     struct str key, value;
     while (tide__state_iter_next(iter, &key, &value)) {
         int64_t count;
@@ -183,9 +192,12 @@ START_TEST(adds_are_combined_in_order) {
     for (int run = 0; run < 30; run++) {
         struct test_source *source = new_source();
         if (run % 3 == 0) add_text(source, STATE_ADD, "window-of-16-by.a", 1, "x");
-        if (run == 20) add_text(source, STATE_REPLACE, "window-of-16-by.b", 100, "r");
-        else if (run == 22) add_text(source, STATE_DELETE, "window-of-16-by.b", 0, "");
-        else add_text(source, STATE_ADD, "window-of-16-by.b", run, "y");
+        if (run == 20)
+            add_text(source, STATE_REPLACE, "window-of-16-by.b", 100, "r");
+        else if (run == 22)
+            add_text(source, STATE_DELETE, "window-of-16-by.b", 0, "");
+        else
+            add_text(source, STATE_ADD, "window-of-16-by.b", run, "y");
         OK(&w, tide__state_submit_run(w.windowed, &source->source, 100, &w.err));
     }
     ck_assert_str_eq(show(&w, w.windowed, NULL, "", "", &text),
@@ -320,6 +332,41 @@ START_TEST(a_failure_is_reported_from_then_on) {
 }
 END_TEST
 
+START_TEST(a_directory_that_cannot_be_made_is_named) {
+    struct world w;
+    open_world(&w, STATE_BACKEND_ROCKSDB, "unwritable");
+    int fd = open(w.dir, O_CREAT | O_WRONLY, 0600);  // a file is in the way
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    struct barrier_result result = {0};
+    put_text(w.keyed, "a", 1, "");
+    if (tide__state_barrier(w.store, barrier_ready, &result, &w.err) == TIDE_OK)
+        ck_assert_int_eq(tide__state_sync(w.store, &w.err), TIDE_ERR_IO);
+    ck_assert_ptr_null(result.snapshot);
+    ck_assert_msg(strstr(w.err.message, w.dir) != NULL, "%s", w.err.message);
+    unlink(w.dir);
+    close_world(&w);
+}
+END_TEST
+
+START_TEST(what_is_not_ours_stays_in_the_directory) {
+    struct world w;
+    open_world(&w, STATE_BACKEND_ROCKSDB, "foreign");
+    char path[100], stale[100];
+    ck_assert_int_eq(mkdir(w.dir, 0700), 0);
+    snprintf(path, sizeof path, "%s/thesis.txt", w.dir);
+    snprintf(stale, sizeof stale, "%s/000007.sst", w.dir);
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    close(open(stale, O_CREAT | O_WRONLY, 0600));
+    put_text(w.keyed, "a", 1, "");
+    OK(&w, tide__state_sync(w.store, &w.err));
+    ck_assert_int_ne(access(stale, F_OK), 0);
+    tide__state_close(w.store);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(rmdir(w.dir), 0);
+}
+END_TEST
+
 START_TEST(two_tables_cannot_share_a_name) {
     struct world w;
     open_world(&w, backend_of(_i), "names");
@@ -389,8 +436,9 @@ static struct test_source *random_run(uint64_t seed, bool is_windowed, size_t n,
     return source;
 }
 
-static void compare_tables(struct world *a, struct state_table *table_a, struct state_snapshot *snapshot_a, struct world *b,
-                           struct state_table *table_b, struct state_snapshot *snapshot_b, uint64_t seed) {
+static void compare_tables(struct world *a, struct state_table *table_a, struct state_snapshot *snapshot_a,
+                           struct world *b, struct state_table *table_b, struct state_snapshot *snapshot_b,
+                           uint64_t seed) {
     char bounds[2][32];
     size_t lens[2] = {0, 0};
     bool is_windowed = tide__state_table_desc(table_a)->kind == STATE_TABLE_WINDOWED;
@@ -528,7 +576,8 @@ static void *read_snapshot(void *arg) {
         struct state_iter *iter;
         struct str key, value;
         int64_t sum = 0;
-        reader->ok &= tide__state_iter_open(reader->table, reader->snapshot, STR_LIT(""), STR_LIT(""), &iter, &err) == TIDE_OK;
+        reader->ok &= tide__state_iter_open(reader->table, reader->snapshot, STR_LIT(""), STR_LIT(""), &iter, &err) ==
+                      TIDE_OK;
         while (tide__state_iter_next(iter, &key, &value)) {
             int64_t count;
             memcpy(&count, value.data, 8);
@@ -599,7 +648,7 @@ START_TEST(large_and_small_windows_are_dropped_from_the_disk) {
     struct world w;
     open_world(&w, STATE_BACKEND_ROCKSDB, "sizes");
     for (int run = 0; run < 3; run++) {
-        struct test_source *source = big_run(run, 40, 500);        // small: shared files
+        struct test_source *source = big_run(run, 40, 500);  // small: shared files
         struct test_source *large = new_source();
         for (int k = 0; k < 60000; k++) {
             char key[40], value[64];
@@ -618,7 +667,7 @@ START_TEST(large_and_small_windows_are_dropped_from_the_disk) {
     tide__state_snapshot_release(barrier(&w));
     tide__state_stats(w.store, &stats);
     ck_assert_uint_lt(stats.disk_bytes, 400000);
-    ck_assert_int_eq(total(&w, NULL), 3 * 500 * 2 / 3 );
+    ck_assert_int_eq(total(&w, NULL), 3 * 500 * 2 / 3);
     OK(&w, tide__state_drop_range(w.windowed, STR_LIT("window-of-16-039"), STR_LIT("window-of-16-040"), &w.err));
     tide__state_snapshot_release(barrier(&w));
     ck_assert_int_eq(total(&w, NULL), 0);
@@ -636,6 +685,8 @@ Suite *make_store_suite(void) {
     tcase_add_loop_test(tcase, a_dropped_window_is_gone_and_its_neighbours_stay, 0, 2);
     tcase_add_loop_test(tcase, point_reads_see_buffered_puts_and_runs, 0, 2);
     tcase_add_loop_test(tcase, a_failure_is_reported_from_then_on, 0, 2);
+    tcase_add_test(tcase, a_directory_that_cannot_be_made_is_named);
+    tcase_add_test(tcase, what_is_not_ours_stays_in_the_directory);
     tcase_add_loop_test(tcase, two_tables_cannot_share_a_name, 0, 2);
     tcase_add_loop_test(tcase, readers_are_not_disturbed_by_folding, 0, 2);
     tcase_add_loop_test(tcase, both_backends_do_the_same, 0, SAME_LOOPS);
