@@ -1,0 +1,32 @@
+// Characters and bytes. See engine/functions/text.h.
+#include "engine/functions/text.h"
+
+size_t tide__text_prefix(struct str s, int64_t count) {
+    if (count <= 0) return 0;
+    size_t at = 0;
+    while (at < s.len && count > 0) {
+        tide__utf8_next(s, &at);
+        count--;
+    }
+    return at;
+}
+
+size_t tide__text_find(struct str s, struct str part, size_t from) {
+    if (from > s.len) return SIZE_MAX;
+    if (part.len == 0) return from;
+    const char *hit = memmem(s.data + from, s.len - from, part.data, part.len);
+    return hit == NULL ? SIZE_MAX : (size_t)(hit - s.data);
+}
+
+tide_status tide__text_rows(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                            struct selection rows, tide__text_make *make, struct column *out) {
+    struct strbuf text = {0};
+    EACH_ROW(rows, i, tide__strbuf_clear(&text);
+             if (make(call, args, i, &text)) {
+                 out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+             } else {
+                 tide__put_null(out, i);
+             });
+    tide__strbuf_deinit(&text);
+    return TIDE_OK;
+}
