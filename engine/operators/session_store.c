@@ -39,7 +39,8 @@ static void grow_slots(struct session_store *store) {
 
 static struct session_key *find_key(struct session_store *store, struct str bytes, uint64_t hash) {
     for (struct session_key *key = store->slots[hash & (store->slot_count - 1)]; key != NULL; key = key->next) {
-        if (key->hash == hash && key->len == bytes.len && memcmp(key->bytes, bytes.data, bytes.len) == 0) return key;
+        if (key->hash != hash || key->len != bytes.len) continue;
+        if (bytes.len == 0 || memcmp(key->bytes, bytes.data, bytes.len) == 0) return key;
     }
     return NULL;
 }

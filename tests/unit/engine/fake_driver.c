@@ -56,7 +56,7 @@ void tide__late_row(struct operator *op, struct late_sink *late, const struct ba
 
 // --- plans ----------------------------------------------------------------------------------------------------------
 
-static const struct type *column_type(struct fake *fake, enum fake_column column) {
+static const struct type *make_type(struct fake *fake, enum fake_column column) {
     struct type type = {0};
     switch (column) {
     case FAKE_K: type = tide__type_make(TYPE_BIGINT, true); break;
@@ -76,6 +76,10 @@ static const struct type *column_type(struct fake *fake, enum fake_column column
     return tide__type_copy(&fake->arena, &type);
 }
 
+static const struct type *column_type(const struct fake *fake, enum fake_column column) {
+    return fake->types[column];
+}
+
 void fake_init(struct fake *fake, enum state_backend backend, const char *dir) {
     memset(fake, 0, sizeof *fake);
     tide__arena_init(&fake->arena);
@@ -84,6 +88,7 @@ void fake_init(struct fake *fake, enum state_backend backend, const char *dir) {
     fake->backend = backend;
     fake->dir = dir;
     fake->batch_rows_max = 5;
+    for (int i = 0; i < FAKE_COLUMNS; i++) fake->types[i] = make_type(fake, (enum fake_column)i);
 }
 
 static void bind_aggregate(struct fake *fake, const struct fake_aggregate *from, struct aggregate_call *call) {

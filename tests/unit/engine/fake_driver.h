@@ -46,6 +46,7 @@ struct emitter {
 
 struct fake {
     struct arena arena;
+    const struct type *types[16];  // of the input columns
     struct plan plan;
     struct plan_node node;
     struct memory_budget budget;

@@ -171,6 +171,7 @@ enum cut { CUT_NONE, CUT_BARRIER, CUT_SHRINK, CUT_RELOAD, CUT_MIXED };
 // The same rows and watermarks; `cut` happens after row `cut_at`, or after each row if that is -1.
 static char *run(const struct fake *plan, const struct fake_row *rows, enum cut cut, int cut_at, size_t *out_late) {
     struct fake fake = *plan;
+    tide__arena_init(&fake.arena);  // its own: the plan is shared by all runs
     fake.plan.arena = &fake.arena;
     fake_open(&fake);
     for (int i = 0; i < ROWS; i++) {
@@ -187,6 +188,7 @@ static char *run(const struct fake *plan, const struct fake_row *rows, enum cut 
     }
     fake_watermark(&fake, WATERMARK_END);
     fake_close(&fake);
+    tide__arena_deinit(&fake.arena);
     *out_late = fake.late;
     return fake.out.text.data;
 }

@@ -152,6 +152,7 @@ static void make_rows(struct fake_row *rows) {
 
 static char *run(const struct fake *plan, const struct fake_row *rows, bool reload, int cut_at) {
     struct fake fake = *plan;
+    tide__arena_init(&fake.arena);  // its own: the plan is shared by all runs
     fake.plan.arena = &fake.arena;
     fake_open(&fake);
     for (int i = 0; i < ROWS; i++) {
@@ -167,6 +168,7 @@ static char *run(const struct fake *plan, const struct fake_row *rows, bool relo
     fake_watermark(&fake, WATERMARK_END);
     tide__strbuf_printf(&fake.out.text, "late %zu\n", fake.late + fake.op->stats.late_rows);
     fake_close(&fake);
+    tide__arena_deinit(&fake.arena);
     return fake.out.text.data;
 }
 
