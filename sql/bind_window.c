@@ -84,7 +84,7 @@ static tide_status collect_arguments(struct window_call *call) {
     }
     if (args->count < signature->required || args->count > signature->most) {
         const char *what = tide__arena_printf(b->arena, "%s takes %u%s arguments, not %u", signature->name, signature->required,
-                                              signature->most > signature->required ? " or one more" : "", args->count);
+                                              signature->most > signature->required ? tide__arena_printf(b->arena, " or %u", signature->most) : "", args->count);
         return wrong_arguments(call, call->ast->pos, what);
     }
     if (first->kind != EXPR_TABLE_ARG) return wrong_arguments(call, first->pos, "the first argument must be a table");
