@@ -231,7 +231,7 @@ static bool take_integer(struct cast_job *job, struct str text, size_t row) {
 
 static bool take_boolean(struct cast_job *job, struct str text, size_t row) {
     bool v = false;
-    if (!tide__text_to_boolean(trim(text), &v)) return false;
+    if (!tide__text_to_boolean(text, &v)) return false;
     job->out->bools[row] = v;
     return true;
 }
@@ -245,11 +245,19 @@ static bool take_double(struct cast_job *job, struct str text, size_t row) {
 
 static bool take_decimal(struct cast_job *job, struct str text, size_t row) {
     const struct type *type = job->out->type;
-    int128 v = 0;
+    int128 v = 0, exact = 0;
     double d = 0;
     text = without_suffix(text);
     if (tide__decimal_parse(text, type->precision, type->scale, &v)) {
         tide__put_decimal(job->out, row, v);
+        return true;
+    }
+    // Flink counts the digits before it rounds: 9999.995 as DECIMAL(6, 2) is 10000.00.
+    bool small = type->precision < 18;
+    if (small && tide__decimal_parse(text, type->precision + 1, type->scale, &v) &&
+        tide__decimal_parse(text, 38, type->scale + 6, &exact) &&
+        tide__decimal_fits(exact / tide__pow10(6), type->precision)) {
+        job->out->i64[row] = (int64_t)v;
         return true;
     }
     // A number with too many digits is NULL, what is no number fails.

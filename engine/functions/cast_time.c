@@ -1,15 +1,13 @@
 // Casts between DATE, TIME, TIMESTAMP and TIMESTAMP_LTZ.
 //
-// Flink divides toward zero where it takes the date of a TIMESTAMP before 1970, then subtracts a day if that gives a negative
-// number: 1969-12-31 23:59:59 becomes 1970-01-01, and midnights before 1970 the day before. Scripts must give the same
-// rows here as there, so this does the same.
+// Flink divides toward zero where it takes the date of a TIMESTAMP: 1969-12-31 23:59:59 becomes 1970-01-01. Scripts must give
+// the same rows here as there, so this does the same.
 #include "base/time.h"
 #include "base/zone.h"
 #include "engine/functions/cast.h"
 
 static int64_t date_of_millis(int64_t ms) {
-    int64_t days = ms / MILLIS_PER_DAY;
-    return days < 0 ? days - 1 : days;
+    return ms / MILLIS_PER_DAY;
 }
 
 static int32_t cut_nanos(int32_t nanos, int precision) {

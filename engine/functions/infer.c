@@ -119,3 +119,13 @@ bool tide__infer_literal_text(const struct expr *arg, struct str *out) {
     *out = arg->literal.str;
     return true;
 }
+
+bool tide__infer_constant_integer(struct infer_context *ctx, const struct expr *arg, int64_t *out) {
+    if (!tide__type_is_integer(arg->type)) return false;
+    tide_error ignored;
+    tide__error_clear(&ignored);
+    struct value value;
+    if (tide__expr_constant(ctx, arg, &value, &ignored) != TIDE_OK || value.is_null) return false;
+    *out = value.i64;
+    return true;
+}

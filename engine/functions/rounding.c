@@ -150,8 +150,8 @@ static tide_status infer_round(struct infer_context *ctx, struct expr *call, tid
     TIDE_TRY(tide__infer_args(ctx, call, "NI", err));
     const struct type *type = call->args[0]->type;
     bool nullable = tide__infer_any_nullable(call);
-    bool literal = call->arg_count == 1 || (call->args[1]->kind == EXPR_LITERAL && !call->args[1]->literal.is_null);
-    int64_t digits = call->arg_count == 1 || !literal ? 0 : call->args[1]->literal.i64;
+    int64_t digits = 0;
+    bool literal = call->arg_count == 1 || tide__infer_constant_integer(ctx, call->args[1], &digits);
     if (type->kind != TYPE_DECIMAL || !literal || digits >= type->scale) {
         tide__infer_result_like(ctx, call, type, nullable);
         return TIDE_OK;
