@@ -51,7 +51,8 @@ static tide_status check_header(const struct savepoint *savepoint, tide_error *e
         tide__fail(err, TIDE_ERR_SAVEPOINT, "written by format version %u, this program reads up to %u", version,
                    SAVEPOINT_FORMAT_VERSION);
         tide__error_set_file(err, savepoint->path);
-        return tide__fail_hint(err, "Read it with a newer tidemark.");
+        tide__fail_hint(err, "Read it with a newer tidemark.");
+        return TIDE_ERR_SAVEPOINT;
     }
     if (version == 0) return broken(savepoint, 8, "there is no format version 0", err);
     if (flags != 0) return broken(savepoint, 12, "unknown flags", err);

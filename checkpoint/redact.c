@@ -73,11 +73,12 @@ static void redact(struct str sql, bool in_comment, struct strbuf *out) {
             size_t end = quoted_end(sql, c.at);
             struct str inside = {sql.data + c.at + 1, end - c.at > 2 ? end - c.at - 2 : 0};
             bool blank = secret && equals && byte == '\'';
+            if (in_comment && !blank && !is_secret_key(inside)) end = c.at + 1;  // in prose a quote opens nothing
             if (blank)
                 tide__strbuf_append_c(out, "'****'");
             else
                 tide__strbuf_append(out, sql.data + c.at, end - c.at);
-            secret = !blank && byte == '\'' && is_secret_key(inside);
+            secret = !blank && byte == '\'' && end > c.at + 1 && is_secret_key(inside);
             equals = false;
             c.at = end;
             continue;

@@ -100,8 +100,7 @@ static tide_status make_folders(const char *path, tide_error *err) {
     struct stat info;
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode)) return TIDE_OK;
-        tide__fail(err, TIDE_ERR_OPTION, "the state directory %s is not a folder", path);
-        return err != NULL ? err->status : TIDE_ERR_OPTION;
+        return tide__fail(err, TIDE_ERR_OPTION, "the state directory %s is not a folder", path);
     }
     char *copy = tide__strdup(path);
     tide_status status = TIDE_OK;
@@ -123,7 +122,8 @@ static tide_status fail_locked(const struct state_dir *dir, tide_error *err) {
         tide__fail(err, TIDE_ERR_OPTION, "state directory %s is in use by process %ld", dir->path, pid);
     else
         tide__fail(err, TIDE_ERR_OPTION, "state directory %s is in use by another process", dir->path);
-    return tide__fail_hint(err, "Stop that process first (tidemark stop DIR), or choose another --state-dir.");
+    tide__fail_hint(err, "Stop that process first (tidemark stop DIR), or choose another --state-dir.");
+    return TIDE_ERR_OPTION;
 }
 
 static tide_status take_lock(struct state_dir *dir, tide_error *err) {
@@ -131,10 +131,7 @@ static tide_status take_lock(struct state_dir *dir, tide_error *err) {
     dir->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (dir->lock < 0) return tide__fail_errno(err, errno, "can't open %s", path);
     if (flock(dir->lock, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK) {
-            tide_status status = fail_locked(dir, err);
-            return status != TIDE_OK ? status : TIDE_ERR_OPTION;
-        }
+        if (errno == EWOULDBLOCK) return fail_locked(dir, err);
         return tide__fail_errno(err, errno, "can't lock %s", path);
     }
     char text[32];

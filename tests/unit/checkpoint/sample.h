@@ -1,0 +1,27 @@
+// A small savepoint to read, damage and compare: two tables, one of them windowed, and a manifest with every field set.
+#ifndef TESTS_UNIT_CHECKPOINT_SAMPLE_H
+#define TESTS_UNIT_CHECKPOINT_SAMPLE_H
+
+#include "base/str.h"
+#include "checkpoint/savepoint.h"
+
+// A folder that is removed when the test process ends... by sample_dir_remove.
+char *sample_dir(void);
+void sample_dir_remove(char *dir);
+
+// What sample_write puts into the state.
+struct sample_shape {
+    size_t windows, keys;       // keys a window
+    size_t keyed;               // entries of the keyed table
+    size_t large_value;         // bytes of one more value; 0: none
+};
+
+const struct savepoint_info *sample_info(void);
+void sample_key(size_t window, size_t key, char out[24]);
+uint64_t sample_value(size_t window, size_t key);
+// Writes a savepoint and returns its size.
+uint64_t sample_write(const char *path, struct sample_shape shape);
+// The whole file.
+struct strbuf sample_read(const char *path);
+
+#endif
