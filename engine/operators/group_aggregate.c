@@ -1,0 +1,221 @@
+// Unbounded aggregation: one group a key, its results as a changelog in the order of the input rows. (Flink's
+// GroupAggFunction.)
+//
+//   the group is new            +I
+//   its results have changed    -U, +U (nothing if they are the same)
+//   its last row was taken back -D
+//
+// A hidden count of rows a group says whether it is there. In batch mode results go out once, when the input ends, in key
+// order; a global aggregate then has a row even if the input had none.
+#include "engine/operators/group_aggregate.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "engine/codec/key.h"
+#include "engine/operators/group_rows.h"
+
+#include <assert.h>
+#include <string.h>
+
+static struct group_aggregate *self(struct operator *op) { return (struct group_aggregate *)op; }
+
+static void free_group(void *payload, void *ctx) {
+    struct group_aggregate *op = ctx;
+    tide__aggregators_release(((struct group *)payload)->accumulators, &op->aggregators);
+}
+
+static void close(struct operator *base) {
+    struct group_aggregate *op = self(base);
+    tide__memtable_release(op->groups);
+    tide__budget_release(op->env.budget, op->dirty_capacity * sizeof(struct group *));
+    tide__free(op->dirty);
+    tide__strbuf_deinit(&op->value);
+    tide__arena_deinit(&op->output);
+    tide__arena_deinit(&op->scratch);
+    tide__arena_deinit(&op->arena);
+    tide__free(op);
+}
+
+static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+    struct group_aggregate *op = tide__calloc(1, sizeof *op);
+    op->base.node = env->node;
+    op->plan = &env->node->group_aggregate;
+    op->env = *env;
+    tide__arena_init(&op->arena);
+    tide__arena_init(&op->scratch);
+    tide__arena_init(&op->output);
+    tide_status status = tide__aggregators_bind(&op->aggregators, op->plan->aggregates, op->plan->aggregate_count,
+                                                op->plan->input_updates, &op->arena, err);
+    if (status == TIDE_OK) {
+        op->groups = tide__memtable_new(env->budget, sizeof(struct group) + op->aggregators.payload_size);
+        tide__memtable_on_free(op->groups, free_group, op);
+        status = tide__group_state_open(op, err);
+    }
+    if (status != TIDE_OK) {
+        close(&op->base);
+        return status;
+    }
+    *out = &op->base;
+    return TIDE_OK;
+}
+
+struct group *tide__group_find(struct group_aggregate *op, struct str key, uint64_t hash) {
+    struct memtable_entry *entry = tide__memtable_upsert(op->groups, key, hash, NULL);
+    struct group *group = tide__memtable_payload(op->groups, entry);
+    struct str kept = tide__memtable_key(op->groups, entry);
+    group->key = kept.data;
+    group->key_len = (uint32_t)kept.len;
+    return group;
+}
+
+void tide__group_mark_dirty(struct group_aggregate *op, struct group *group) {
+    if (group->dirty) return;
+    group->dirty = true;
+    size_t before = op->dirty_capacity;
+    op->dirty = tide__grow(op->dirty, &op->dirty_capacity, op->dirty_count + 1, sizeof *op->dirty);
+    tide__budget_charge(op->env.budget, (op->dirty_capacity - before) * sizeof *op->dirty);
+    op->dirty[op->dirty_count++] = group;
+}
+
+// --- the changelog ----------------------------------------------------------------------------------------------------------
+
+static bool same_value(const struct column *column, uint32_t a, uint32_t b) {
+    if (column->nulls[a] || column->nulls[b]) return column->nulls[a] == column->nulls[b];
+    switch (column->physical) {
+    case PHYSICAL_BOOL: return column->bools[a] == column->bools[b];
+    case PHYSICAL_I64: return column->i64[a] == column->i64[b];
+    case PHYSICAL_F64: return column->f64[a] == column->f64[b];
+    case PHYSICAL_I128: return column->i128[a] == column->i128[b];
+    case PHYSICAL_STR: return tide__str_eq(column->str[a], column->str[b]);
+    case PHYSICAL_TIME:
+        return column->time[a].ms == column->time[b].ms && column->time[a].nanos == column->time[b].nanos;
+    }
+    return false;
+}
+
+static bool same_results(const struct group_aggregate *op, const struct group_results *results, uint32_t a, uint32_t b) {
+    for (uint32_t i = 0; i < op->aggregators.count; i++)
+        if (!same_value(&results->columns[i], a, b)) return false;
+    return true;
+}
+
+// Rows that go out: the input row whose keys they have, the place of their results, their kind.
+struct outgoing {
+    uint32_t *keys, *results;
+    uint8_t *kinds;
+    size_t count;
+    bool updates;
+};
+
+static void add_row(struct outgoing *rows, uint32_t key, uint32_t result, enum row_kind kind) {
+    rows->keys[rows->count] = key;
+    rows->results[rows->count] = result;
+    rows->kinds[rows->count++] = (uint8_t)kind;
+    rows->updates = rows->updates || kind != ROW_INSERT;
+}
+
+static void collect_changes(struct group_aggregate *op, uint32_t rows, const struct group_results *results,
+                            struct outgoing *out) {
+    for (uint32_t i = 0; i < rows; i++) {
+        if (!results->was_there[i]) {
+            if (results->is_there[i]) add_row(out, i, i, ROW_INSERT);
+        } else if (!results->is_there[i]) {
+            add_row(out, i, results->before[i], ROW_DELETE);
+        } else if (!same_results(op, results, results->before[i], i)) {
+            add_row(out, i, results->before[i], ROW_UPDATE_BEFORE);
+            add_row(out, i, i, ROW_UPDATE_AFTER);
+        }
+    }
+}
+
+static tide_status emit_rows(struct group_aggregate *op, const struct batch *batch, const struct group_results *results,
+                             const struct outgoing *rows, size_t from, size_t count, struct emitter *out, tide_error *err) {
+    tide__arena_reset(&op->output);
+    const struct plan_node *node = op->base.node;
+    uint32_t keys = op->plan->key_count;
+    struct batch result = {.rows = count, .column_count = node->field_count};
+    result.columns = ARENA_ARRAY(&op->output, struct column, node->field_count + 1);
+    for (uint32_t k = 0; k < keys; k++)
+        tide__column_gather(&batch->columns[op->plan->keys[k]], rows->keys + from, count, &op->output, &result.columns[k]);
+    for (uint32_t a = 0; a < op->aggregators.count; a++)
+        tide__column_gather(&results->columns[a], rows->results + from, count, &op->output, &result.columns[keys + a]);
+    if (rows->updates) result.kinds = rows->kinds + from;
+    return tide__emit(out, &result, err);
+}
+
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
+                            tide_error *err) {
+    (void)input;
+    struct group_aggregate *op = self(base);
+    assert(batch->kinds == NULL || op->plan->input_updates);
+    tide__arena_reset(&op->scratch);
+    struct group_results results;
+    tide__group_rounds(op, batch, &results);
+    if (op->env.plan->settings.batch_mode) return TIDE_OK;
+    size_t most = 2 * batch->rows;
+    struct outgoing rows = {
+        .keys = tide__arena_alloc(&op->scratch, most * sizeof(uint32_t)),
+        .results = tide__arena_alloc(&op->scratch, most * sizeof(uint32_t)),
+        .kinds = tide__arena_alloc(&op->scratch, most),
+    };
+    collect_changes(op, (uint32_t)batch->rows, &results, &rows);
+    size_t step = op->env.batch_rows_max;
+    for (size_t from = 0; from < rows.count; from += step)
+        TIDE_TRY(emit_rows(op, batch, &results, &rows, from, rows.count - from < step ? rows.count - from : step, out, err));
+    return TIDE_OK;
+}
+
+// --- batch mode -------------------------------------------------------------------------------------------------------------
+
+static tide_status emit_groups(struct group_aggregate *op, struct group **groups, size_t count, struct emitter *out,
+                               tide_error *err) {
+    tide__arena_reset(&op->output);
+    const struct plan_node *node = op->base.node;
+    struct batch result = {.rows = count, .column_count = node->field_count};
+    result.columns = ARENA_ARRAY(&op->output, struct column, node->field_count + 1);
+    for (uint32_t f = 0; f < node->field_count; f++)
+        tide__column_init(&result.columns[f], node->fields[f].type, count, 1, &op->output);
+    unsigned char **payloads = tide__arena_alloc(&op->output, count * sizeof *payloads);
+    for (size_t i = 0; i < count; i++) {
+        struct str key = {groups[i]->key, groups[i]->key_len};
+        for (uint32_t k = 0; k < op->plan->key_count; k++)
+            if (!tide__key_decode(&key, &op->output, &result.columns[k], i))
+                return tide__fail_at(err, TIDE_ERR_SAVEPOINT, node->pos, "a key in the state of %s is damaged", node->operator_id);
+        payloads[i] = groups[i]->accumulators;
+    }
+    if (op->aggregators.count > 0)
+        tide__aggregators_result(&op->aggregators, payloads, count, result.columns + op->plan->key_count, &op->output);
+    return tide__emit(out, &result, err);
+}
+
+static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
+    struct group_aggregate *op = self(base);
+    if (!op->env.plan->settings.batch_mode || watermark != WATERMARK_END) return TIDE_OK;
+    bool global = op->plan->key_count == 0;
+    if (global) tide__group_find(op, (struct str){0}, tide__hash_bytes(NULL, 0));
+    tide__memtable_freeze(op->groups);
+    struct memtable_entry *const *entries = tide__memtable_sorted(op->groups);
+    size_t total = tide__memtable_count(op->groups), count = 0;
+    tide__arena_reset(&op->scratch);
+    struct group **groups = tide__arena_alloc(&op->scratch, op->env.batch_rows_max * sizeof *groups);
+    for (size_t i = 0; i < total; i++) {
+        struct group *group = tide__memtable_payload(op->groups, entries[i]);
+        if (group->rows == 0 && !global) continue;
+        groups[count++] = group;
+        if (count < op->env.batch_rows_max) continue;
+        TIDE_TRY(emit_groups(op, groups, count, out, err));
+        count = 0;
+    }
+    return count > 0 ? emit_groups(op, groups, count, out, err) : TIDE_OK;
+}
+
+const struct operator_class tide__group_aggregate_class = {
+    .kind = PLAN_GROUP_AGGREGATE,
+    .open = open,
+    .on_batch = on_batch,
+    .on_watermark = on_watermark,
+    .on_barrier = tide__group_barrier,
+    .restore = tide__group_restore,
+    .close = close,
+};
