@@ -181,6 +181,8 @@ TIDE_CHECKED tide_status tide__bind_after_aggregation(struct select_scope *s, co
 
 TIDE_CHECKED tide_status tide__bind_create_table(struct binder *b, const struct statement *statement);
 TIDE_CHECKED tide_status tide__bind_create_view(struct binder *b, const struct statement *statement);
+// The name of a `-- uid: NAME` comment, or NULL.
+TIDE_CHECKED tide_status tide__bind_uid(struct binder *b, const struct statement *statement, const char **out);
 // ALTER TABLE .. ADD (..), SET (..)
 TIDE_CHECKED tide_status tide__bind_alter(struct binder *b, const struct statement *statement);
 TIDE_CHECKED tide_status tide__bind_drop(struct binder *b, const struct statement *statement);
@@ -239,7 +241,7 @@ TIDE_CHECKED tide_status tide__plan_aggregate(struct binder *b, struct plan_node
 struct plan_node *tide__plan_prune(struct arena *arena, struct plan_node *root);
 struct plan_node *tide__plan_drop_calcs(struct arena *arena, struct plan_node *node);
 struct plan *tide__plan_finish(struct binder *b, struct plan_node **roots, uint32_t root_count,
-                               const struct statement *statement, uint32_t job_index, const struct str *uids);
+                               const struct statement *statement, uint32_t job_index, const char *const *uids);
 // Rewrites column references: column -> map[column]. Copies.
 struct expr *tide__expr_remap(struct arena *arena, const struct expr *expr, const int32_t *map);
 // Replaces columns by expressions.

@@ -345,6 +345,7 @@ tide_status tide__bind_create_view(struct binder *b, const struct statement *sta
     TIDE_TRY(check_view_names(b, statement, relation.node));
     struct catalog_entry *entry = new_entry(b, statement, database, name);
     entry->is_view = true;
+    TIDE_TRY(tide__bind_uid(b, statement, &entry->uid));
     entry->query = statement->query;
     entry->view_columns = statement->columns;
     copy_fields(b, relation.node, &statement->columns, entry);

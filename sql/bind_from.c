@@ -25,6 +25,13 @@ static tide_status rename_columns(struct binder *b, const struct ast_names *name
     return TIDE_OK;
 }
 
+// Nodes keep the uid of the innermost view that they come from.
+static void set_uid(struct plan_node *node, const char *uid) {
+    if (uid == NULL || node->uid != NULL) return;
+    node->uid = uid;
+    for (uint32_t i = 0; i < node->input_count; i++) set_uid(node->inputs[i], uid);
+}
+
 static tide_status bind_view(struct binder *b, const struct catalog_entry *entry, struct source_pos pos,
                              struct relation *out) {
     struct cte *ctes = b->ctes;
@@ -32,6 +39,7 @@ static tide_status bind_view(struct binder *b, const struct catalog_entry *entry
     tide_status status = tide__bind_query(b, entry->query, out);
     b->ctes = ctes;
     TIDE_TRY(status);
+    set_uid(out->node, entry->uid);
     return rename_columns(b, &entry->view_columns, pos, out);
 }
 

@@ -60,7 +60,7 @@ static void describe_table(struct binder *b, const struct catalog_entry *entry) 
         const struct table_column *column = &entry->table.columns[i];
         struct type type = *column->type;
         bool watermark = (int32_t)i == entry->watermark_column;
-        if (watermark) type.time_attribute = TIME_ATTRIBUTE_ROWTIME;
+        if (watermark && !b->infer.batch_mode) type.time_attribute = TIME_ATTRIBUTE_ROWTIME;
         struct str *row = tide__rows_add(b);
         row[0] = text(column->name);
         row[1] = text(plain_type(b, &type));

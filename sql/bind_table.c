@@ -21,6 +21,17 @@ static struct table *with_options(struct binder *b, const struct table *table, c
     return copy;
 }
 
+// A time attribute has milliseconds, also if it was declared with fewer digits, and is read so.
+static void widen_time_column(struct binder *b, const struct catalog_entry *entry, struct table *table) {
+    if (entry->watermark_column < 0) return;
+    struct table_column *columns = ARENA_ARRAY(b->arena, struct table_column, table->column_count);
+    memcpy(columns, table->columns, table->column_count * sizeof(columns[0]));
+    struct type type = *columns[entry->watermark_column].type;
+    type.precision = 3;
+    columns[entry->watermark_column].type = tide__type_copy(b->arena, &type);
+    table->columns = columns;
+}
+
 static tide_status check_connector(struct binder *b, const struct table *table, struct source_pos pos) {
     for (uint32_t i = 0; i < table->option_count; i++) {
         if (tide__str_eq_c(table->options[i].key, "connector")) return TIDE_OK;
@@ -72,7 +83,7 @@ static const struct type *rowtime_type(struct binder *b, const struct type *decl
 
 static tide_status bind_outputs(struct binder *b, const struct catalog_entry *entry, struct plan_node *node,
                                 const uint32_t *read_of, struct select_scope *scope) {
-    const struct table *table = &entry->table;
+    const struct table *table = node->scan.table;
     for (uint32_t i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
         struct expr *expr;
@@ -109,7 +120,8 @@ static tide_status bind_watermark(struct binder *b, const struct catalog_entry *
 
 tide_status tide__bind_scan(struct binder *b, const struct catalog_entry *entry, const struct ast_options *options,
                             struct source_pos pos, struct relation *out) {
-    const struct table *table = with_options(b, &entry->table, options);
+    struct table *table = with_options(b, &entry->table, options);
+    if (!b->infer.batch_mode) widen_time_column(b, entry, table);
     TIDE_TRY(check_connector(b, table, pos));
     TIDE_TRY(check_metadata(b, table));
     uint32_t columns = table->column_count, reads = 0;

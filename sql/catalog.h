@@ -27,6 +27,7 @@ struct catalog_entry {
     uint32_t primary_key_count;
     uint32_t *primary_key;
     // A view.
+    const char *uid;              // of its `-- uid: NAME` comment; NULL: none
     struct ast_query *query;
     struct ast_names view_columns;
     uint32_t view_column_count;   // as DESCRIBE shows them

@@ -48,8 +48,8 @@ static tide_status bind_root(struct binder *b, const struct statement *statement
 }
 
 // uid -> [a-z0-9-]+
-static tide_status check_uid(struct binder *b, const struct statement *statement, struct str *out) {
-    *out = (struct str){NULL, 0};
+tide_status tide__bind_uid(struct binder *b, const struct statement *statement, const char **out) {
+    *out = NULL;
     if (statement->uid.data == NULL) return TIDE_OK;
     for (size_t i = 0; i < statement->uid.len; i++) {
         char c = statement->uid.data[i];
@@ -57,23 +57,23 @@ static tide_status check_uid(struct binder *b, const struct statement *statement
         tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->uid_pos, "\"%.*s\" is no uid", STR_ARG(statement->uid));
         return tide__fail_hint(b->err, "a uid is made of a-z, 0-9 and -");
     }
-    *out = statement->uid;
+    *out = tide__arena_strndup(&b->session->arena, statement->uid.data, statement->uid.len);
     return TIDE_OK;
 }
 
 static tide_status compile_job(struct binder *b, const struct statement *statement, struct statement *const *parts,
                                uint32_t count, uint32_t job_index) {
     struct plan_node **roots = ARENA_ARRAY(b->arena, struct plan_node *, count);
-    struct str *uids = ARENA_ARRAY(b->arena, struct str, count);
+    const char **uids = ARENA_ARRAY(b->arena, const char *, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct statement *part = parts == NULL ? statement : parts[i];
         if (parts != NULL && part->kind != STATEMENT_INSERT) {
             return tide__fail_at(b->err, TIDE_ERR_VALIDATE, part->pos, "a statement set holds INSERT statements only");
         }
-        TIDE_TRY(check_uid(b, part, &uids[i]));
-        for (uint32_t j = 0; uids[i].data != NULL && j < i; j++) {
-            if (!tide__str_eq(uids[i], uids[j])) continue;
-            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, part->uid_pos, "uid \"%.*s\" is used twice", STR_ARG(uids[i]));
+        TIDE_TRY(tide__bind_uid(b, part, &uids[i]));
+        for (uint32_t j = 0; uids[i] != NULL && j < i; j++) {
+            if (uids[j] == NULL || strcmp(uids[i], uids[j]) != 0) continue;
+            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, part->uid_pos, "uid \"%s\" is used twice", uids[i]);
         }
         TIDE_TRY(bind_root(b, part, &roots[i]));
     }

@@ -10,8 +10,7 @@ struct finish {
     struct plan *plan;
     uint32_t node_capacity;
     uint32_t counts[PLAN_SINK + 1];
-    struct str uid;
-    uint32_t uid_counts[PLAN_SINK + 1];
+    const char *uid;  // of the statement
 };
 
 static bool is_stateful(const struct plan_node *node) {
@@ -51,9 +50,13 @@ static void add_node(struct finish *f, struct plan_node *node) {
     node->id = plan->node_count;
     plan->nodes[plan->node_count++] = node;
     const char *kind = tide__plan_kind_name(node->kind);
-    if (f->uid.data != NULL) {
-        node->uid = tide__arena_strndup(f->arena, f->uid.data, f->uid.len);
-        uint32_t n = ++f->uid_counts[node->kind];
+    if (node->uid == NULL) node->uid = f->uid;
+    if (node->uid != NULL) {
+        uint32_t n = 1;
+        for (uint32_t i = 0; i < node->id; i++) {
+            const struct plan_node *other = plan->nodes[i];
+            n += other->kind == node->kind && other->uid != NULL && strcmp(other->uid, node->uid) == 0;
+        }
         node->operator_id = n == 1 ? tide__arena_printf(f->arena, "%s-%s", node->uid, kind)
                                    : tide__arena_printf(f->arena, "%s-%s-%u", node->uid, kind, n);
     } else {
@@ -72,7 +75,7 @@ static const char *job_name(struct binder *b, const struct plan *plan) {
 }
 
 struct plan *tide__plan_finish(struct binder *b, struct plan_node **roots, uint32_t root_count,
-                               const struct statement *statement, uint32_t job_index, const struct str *uids) {
+                               const struct statement *statement, uint32_t job_index, const char *const *uids) {
     struct plan *plan = ARENA_NEW(b->arena, struct plan);
     const struct sql_session *session = b->session;
     plan->arena = b->arena;
@@ -91,7 +94,6 @@ struct plan *tide__plan_finish(struct binder *b, struct plan_node **roots, uint3
     struct finish finish = {.arena = b->arena, .plan = plan};
     for (uint32_t i = 0; i < root_count; i++) {
         finish.uid = uids[i];
-        memset(finish.uid_counts, 0, sizeof(finish.uid_counts));
         add_node(&finish, roots[i]);
     }
     return plan;

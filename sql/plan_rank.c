@@ -350,6 +350,7 @@ tide_status tide__plan_rank(struct binder *b, struct plan_node *calc, struct pla
     struct plan_node *node = tide__node_new(b->arena, window ? PLAN_WINDOW_RANK : PLAN_RANK, over->node.pos, 1,
                                             over->node.field_count);
     node->inputs[0] = input;
+    node->uid = over->node.uid;
     memcpy(node->fields, over->node.fields, node->field_count * sizeof(node->fields[0]));
     if (window) {
         fill_window_rank(&filter, roles, node);
@@ -360,6 +361,7 @@ tide_status tide__plan_rank(struct binder *b, struct plan_node *calc, struct pla
     mark_deduplicate(&filter, node);
     struct plan_node *above = tide__node_calc(b->arena, node, calc->field_count, calc->pos);
     memcpy(above->fields, calc->fields, calc->field_count * sizeof(calc->fields[0]));
+    above->uid = calc->uid;
     above->calc.outputs = calc->calc.outputs;
     above->calc.condition = join_rest(&filter);
     above->updates = node->updates;

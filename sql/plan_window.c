@@ -200,6 +200,7 @@ static struct plan_node *window_aggregate(struct binder *b, struct plan_node *no
     uint32_t first_property = keys->key_count + group->aggregate_count;
     struct plan_node *made = tide__node_new(arena, PLAN_WINDOW_AGGREGATE, node->pos, 1, first_property + properties);
     struct plan_window_aggregate *w = &made->window_aggregate;
+    made->uid = node->uid;
     w->window = *keys->window;
     w->key_count = keys->key_count;
     w->keys = keys->keys;
