@@ -309,6 +309,20 @@ struct plan_window_join {
     bool ltz;
 };
 
+// Joins all rows so far, with a changelog. Output: left fields, then right fields; SEMI and ANTI: left fields only.
+struct plan_join {
+    enum join_kind kind;
+    uint32_t key_count;
+    uint32_t *keys[2];        // equal columns of the left and the right input, of the same physical form; NULL equals nothing
+    struct expr *condition;   // over left fields, then right fields; NULL: none
+    bool input_updates[2];
+    // Interval join (insert-only inputs, insert-only output, equal conditions may be missing): rows pair only if
+    // right.time + lower_ms <= left.time <= right.time + upper_ms, and are forgotten when that can't be any more.
+    bool interval;
+    uint32_t time_columns[2];
+    int64_t lower_ms, upper_ms;
+};
+
 enum sink_kind {
     SINK_TABLE,    // INSERT INTO
     SINK_COLLECT,  // SELECT: rows go to the caller
@@ -344,6 +358,7 @@ struct plan_node {
         struct plan_rank rank;
         struct plan_group_aggregate group_aggregate;
         struct plan_window_join window_join;
+        struct plan_join join;
         struct plan_sink sink;
     };
 };

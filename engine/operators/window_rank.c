@@ -23,7 +23,7 @@ static tide_status open(const struct operator_env *env, struct operator **out, t
     struct window_rank *op = tide__calloc(1, sizeof *op);
     op->plan = &env->node->window_rank;
     op->env = *env;
-    op->cut.zone = op->plan->ltz && !tide__zone_is_utc(env->plan->settings.zone) ? env->plan->settings.zone : NULL;
+    tide__window_list_init(&op->windows, op->plan->ltz, env->plan->settings.zone);
     op->limit = op->plan->rank_last > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)op->plan->rank_last;
     assert(op->limit > 0 && op->plan->rank_first >= 1);
     tide__ranker_init(&op->ranker, op->plan->sorts, op->plan->sort_count, op->plan->ties, env->budget);
@@ -58,52 +58,26 @@ static void free_window(struct window_rank *op, struct rank_window *window) {
     tide__free(window);
 }
 
-// Where (end, start) stands or would stand.
-static size_t find_place(const struct window_rank *op, int64_t start, int64_t end) {
-    size_t low = op->first, high = op->first + op->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct rank_window *window = op->windows[middle];
-        if (window->end < end || (window->end == end && window->start < start)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+static struct rank_window *at(const struct window_rank *op, size_t i) {
+    return (struct rank_window *)tide__window_list_at(&op->windows, i);
 }
 
-static struct rank_window *new_window(struct window_rank *op, int64_t start, int64_t end, int64_t trigger) {
+struct rank_window *tide__window_rank_window(struct window_rank *op, int64_t start, int64_t end, int64_t watermark) {
+    bool late;
+    struct open_window *found = tide__window_list_find(&op->windows, start, end, watermark, &late);
+    if (found != NULL || late) return (struct rank_window *)found;
     struct rank_window *window = tide__calloc(1, sizeof *window);
     tide__budget_charge(op->env.budget, sizeof *window);
-    window->start = start;
-    window->end = end;
-    window->trigger = trigger;
+    window->bounds.start = start;
+    window->bounds.end = end;
     window->single.heap.worst = UINT64_MAX;
     if (op->plan->partition_count > 0) {
         window->partitions = tide__memtable_new(op->env.budget, sizeof(struct rank_top));
         tide__memtable_on_free(window->partitions, free_top, op);
     }
+    tide__window_list_add(&op->windows, &window->bounds);
+    op->base.stats.windows_open = op->windows.count;
     return window;
-}
-
-struct rank_window *tide__window_rank_window(struct window_rank *op, int64_t start, int64_t end, int64_t watermark) {
-    int64_t trigger = tide__window_trigger(&op->cut, end);
-    if (trigger <= watermark) return NULL;
-    size_t at = find_place(op, start, end);
-    if (at < op->first + op->count && op->windows[at]->end == end && op->windows[at]->start == start)
-        return op->windows[at];
-    if (op->first > 0 && op->first + op->count == op->capacity) {
-        memmove(op->windows, op->windows + op->first, op->count * sizeof *op->windows);
-        at -= op->first;
-        op->first = 0;
-    }
-    op->windows = tide__grow(op->windows, &op->capacity, op->first + op->count + 1, sizeof *op->windows);
-    memmove(op->windows + at + 1, op->windows + at, (op->first + op->count - at) * sizeof *op->windows);
-    op->windows[at] = new_window(op, start, end, trigger);
-    op->count++;
-    op->base.stats.windows_open = op->count;
-    return op->windows[at];
 }
 
 struct rank_top *tide__window_rank_top(struct window_rank *op, struct rank_window *window, struct str partition,
@@ -241,20 +215,18 @@ static tide_status emit_window(struct window_rank *op, struct rank_window *windo
 }
 
 static void free_first(struct window_rank *op, size_t count) {
-    for (size_t i = 0; i < count; i++) free_window(op, op->windows[op->first + i]);
-    op->first += count;
-    op->count -= count;
-    if (op->count == 0) op->first = 0;
-    op->base.stats.windows_open = op->count;
+    for (size_t i = 0; i < count; i++) free_window(op, at(op, i));
+    tide__window_list_drop(&op->windows, count);
+    op->base.stats.windows_open = op->windows.count;
 }
 
 static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct window_rank *op = self(base);
     size_t fired = 0;  // whose rows may be pending
-    while (fired < op->count && op->windows[op->first + fired]->trigger <= watermark) {
-        struct rank_window *window = op->windows[op->first + fired++];
+    while (fired < op->windows.count && at(op, fired)->bounds.trigger <= watermark) {
+        struct rank_window *window = at(op, fired++);
         TIDE_TRY(emit_window(op, window, out, err));
-        if (window->in_state) TIDE_TRY(tide__window_rank_drop(op, window, err));
+        if (window->in_state) TIDE_TRY(tide__window_key_drop(&window->bounds, op->table, err));
         base->stats.windows_fired++;
         if (op->pending_count > 0 && op->pending_count < op->env.batch_rows_max / 2) continue;
         TIDE_TRY(emit_pending(op, out, err));
@@ -264,22 +236,20 @@ static tide_status on_watermark(struct operator *base, int64_t watermark, struct
     TIDE_TRY(emit_pending(op, out, err));
     free_first(op, fired);
     // Arrival numbers compare rows of one window only.
-    if (op->count == 0) op->ranker.arrival = 0;
+    if (op->windows.count == 0) op->ranker.arrival = 0;
     return TIDE_OK;
 }
 
 static int64_t next_trigger(const struct operator *base, int64_t earliest) {
     const struct window_rank *op = (const struct window_rank *)base;
-    int64_t at = op->count > 0 ? op->windows[op->first]->trigger : WATERMARK_END;
     // Above an aggregation rows come with a watermark that the aggregation asked for.
-    if (!op->plan->above_aggregate && earliest < at) at = earliest;
-    return at > base->watermark || base->watermark == WATERMARK_END ? at : base->watermark + 1;
+    return tide__window_list_next_trigger(&op->windows, base->watermark, earliest, !op->plan->above_aggregate);
 }
 
 static void close(struct operator *base) {
     struct window_rank *op = self(base);
-    free_first(op, op->count);
-    tide__free(op->windows);
+    free_first(op, op->windows.count);
+    tide__window_list_deinit(&op->windows);
     tide__free(op->pending);
     tide__free(op->pending_ranks);
     tide__ranker_deinit(&op->ranker);

@@ -4,9 +4,7 @@
 
 #include "engine/operator.h"
 #include "engine/operators/ranked.h"
-#include "engine/operators/window_assign.h"
-
-enum { WINDOW_KEY_BYTES = 16 };
+#include "engine/operators/window_list.h"
 
 // The best rows of one partition of one window.
 struct rank_top {
@@ -16,7 +14,7 @@ struct rank_top {
 };
 
 struct rank_window {
-    int64_t start, end, trigger;
+    struct open_window bounds;
     struct memtable *partitions;  // partition key -> struct rank_top; NULL: there are no partition keys
     struct rank_top single;       // then this
     struct rank_top **dirty;      // those with rows that the state table does not have
@@ -28,11 +26,9 @@ struct window_rank {
     struct operator base;
     const struct plan_window_rank *plan;
     struct operator_env env;
-    struct window_cut cut;         // only its zone is used: when windows fire
     struct ranker ranker;
     uint32_t limit;                // rows kept a partition
-    struct rank_window **windows;  // open ones, by (end, start): [first, first + count)
-    size_t first, count, capacity;
+    struct window_list windows;    // of struct rank_window
     struct state_table *table;
     struct state_table_desc desc;
     struct arena arena;            // descriptors
@@ -56,8 +52,6 @@ void tide__window_rank_entered(struct window_rank *op, struct rank_window *windo
 tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err) TIDE_CHECKED;
 void tide__window_rank_delete(struct window_rank *op, const struct rank_window *window, const struct rank_top *top,
                               const struct ranked_row *row);
-// The window has fired: its rows go.
-tide_status tide__window_rank_drop(struct window_rank *op, const struct rank_window *window, tide_error *err) TIDE_CHECKED;
 tide_status tide__window_rank_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
 void tide__window_rank_save(struct operator *base, struct strbuf *out);
 tide_status tide__window_rank_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;

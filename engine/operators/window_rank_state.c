@@ -53,10 +53,7 @@ tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err
 static struct str row_key(struct window_rank *op, const struct rank_window *window, const struct rank_top *top,
                           const struct ranked_row *row) {
     tide__strbuf_clear(&op->key);
-    char *at = tide__strbuf_reserve(&op->key, WINDOW_KEY_BYTES);
-    tide__key_put_time(at, window->start);
-    tide__key_put_time(at + 8, window->end);
-    op->key.len += WINDOW_KEY_BYTES;
+    tide__window_key_append(&window->bounds, &op->key);
     tide__strbuf_append_str(&op->key, top->partition);
     tide__strbuf_append_str(&op->key, tide__ranked_key(row));
     return tide__strbuf_str(&op->key);
@@ -65,18 +62,6 @@ static struct str row_key(struct window_rank *op, const struct rank_window *wind
 void tide__window_rank_delete(struct window_rank *op, const struct rank_window *window, const struct rank_top *top,
                               const struct ranked_row *row) {
     tide__state_delete(op->table, row_key(op, window, top, row));
-}
-
-tide_status tide__window_rank_drop(struct window_rank *op, const struct rank_window *window, tide_error *err) {
-    unsigned char lower[WINDOW_KEY_BYTES], upper[WINDOW_KEY_BYTES];
-    tide__key_put_time((char *)lower, window->start);
-    tide__key_put_time((char *)lower + 8, window->end);
-    memcpy(upper, lower, sizeof upper);
-    // The next window after it: end + 1, where the end can't be the last number there is.
-    for (size_t i = sizeof upper; i-- > 0 && ++upper[i] == 0;) {
-    }
-    return tide__state_drop_range(op->table, (struct str){(char *)lower, sizeof lower},
-                                  (struct str){(char *)upper, sizeof upper}, err);
 }
 
 static void put_top(struct window_rank *op, struct rank_window *window, struct rank_top *top) {
@@ -95,8 +80,8 @@ static void put_top(struct window_rank *op, struct rank_window *window, struct r
 tide_status tide__window_rank_barrier(struct operator *base, tide_error *err) {
     (void)err;
     struct window_rank *op = self(base);
-    for (size_t i = 0; i < op->count; i++) {
-        struct rank_window *window = op->windows[op->first + i];
+    for (size_t i = 0; i < op->windows.count; i++) {
+        struct rank_window *window = (struct rank_window *)tide__window_list_at(&op->windows, i);
         for (size_t d = 0; d < window->dirty_count; d++) put_top(op, window, window->dirty[d]);
         window->dirty_count = 0;
     }
