@@ -11,6 +11,7 @@ struct csv_options {
     bool allow_comments, ignore_errors;
     bool has_null;
     struct str null_literal;  // points into the table's options
+    struct str element_delimiter;  // likewise
 };
 
 // Reads and checks the csv.* options of a table.
@@ -36,6 +37,7 @@ enum csv_kind {
     CSV_TIMESTAMP_WIDE,  // struct timestamp
     CSV_INSTANT,         // TIMESTAMP_LTZ, milliseconds
     CSV_INSTANT_WIDE,
+    CSV_NESTED,  // ARRAY or ROW of plain values
 };
 
 // What a parser knows of one field of a file row.
@@ -47,6 +49,9 @@ struct csv_field {
     const struct type *type;
     int64_t min, max;  // CSV_INTEGER
     int precision, scale;
+    // CSV_NESTED: the element of an ARRAY, the fields of a ROW.
+    struct csv_field *elements;
+    const struct csv_options *options;
     // The column being filled.
     struct column column;
     bool has_nulls;
@@ -59,13 +64,19 @@ struct csv_field {
     int64_t day_ms;
 };
 
-// False if the format can't read columns of this type.
+// False if the format can't read columns of this type. The elements of nested ones are tide__csv_nested_init's.
 bool tide__csv_field_init(struct csv_field *field, const struct type *type);
 
 enum csv_cell { CSV_CELL_OK, CSV_CELL_NULL, CSV_CELL_BAD };
 // Converts one field's text (unquoted, not the null literal) and stores it in the column at `row`. CSV_CELL_NULL: valid,
 // but NULL (DECIMAL overflow); nothing is stored then.
 enum csv_cell tide__csv_cell(struct csv_field *field, struct str text, struct arena *arena, size_t row);
+// The same for CSV_NESTED.
+enum csv_cell tide__csv_nested_cell(struct csv_field *field, struct str text, struct arena *arena, size_t row);
+// Makes field->elements. False if the elements are no plain values.
+bool tide__csv_nested_init(struct csv_field *field, const struct csv_options *options);
+// Whether a text is the null literal.
+bool tide__csv_is_null(const struct csv_options *options, struct str text);
 // `yyyy-MM-dd HH:mm:ss[.fraction]`, with a final Z if `zulu`, as java.time's formatter takes it in Flink.
 bool tide__csv_timestamp(struct str text, bool zulu, struct timestamp *out);
 

@@ -350,11 +350,11 @@ bool tide__csv_field_init(struct csv_field *field, const struct type *type) {
     case TYPE_TIME: field->kind = CSV_TIME; return type->precision <= 3;
     case TYPE_TIMESTAMP: field->kind = wide ? CSV_TIMESTAMP_WIDE : CSV_TIMESTAMP; return true;
     case TYPE_TIMESTAMP_LTZ: field->kind = wide ? CSV_INSTANT_WIDE : CSV_INSTANT; return true;
-    case TYPE_NULL:
     case TYPE_ARRAY:
+    case TYPE_ROW: field->kind = CSV_NESTED; return true;
+    case TYPE_NULL:
     case TYPE_MULTISET:
-    case TYPE_MAP:
-    case TYPE_ROW: break;
+    case TYPE_MAP: break;
     }
     return false;
 }
@@ -395,6 +395,7 @@ enum csv_cell tide__csv_cell(struct csv_field *field, struct str text, struct ar
     case CSV_TIMESTAMP_WIDE:
     case CSV_INSTANT:
     case CSV_INSTANT_WIDE: return timestamp_cell(field, text, row);
+    case CSV_NESTED: return tide__csv_nested_cell(field, text, arena, row);
     }
     return CSV_CELL_BAD;
 }

@@ -5,10 +5,13 @@
 #include <assert.h>
 #include <string.h>
 
-// ARRAY and ROW columns are read by Flink too (with csv.array-element-delimiter); MAP and MULTISET by neither.
 static tide_status check_column(const struct table_column *column, tide_error *err) {
+    struct csv_options options = {0};
     struct csv_field field = {0};
-    if (tide__csv_field_init(&field, column->type)) return TIDE_OK;
+    bool ok = tide__csv_field_init(&field, column->type);
+    if (ok && field.kind == CSV_NESTED) ok = tide__csv_nested_init(&field, &options);
+    tide__free(field.elements);
+    if (ok) return TIDE_OK;
     struct arena arena;
     tide__arena_init(&arena);
     const char *text = tide__type_text(&arena, column->type);
@@ -71,7 +74,8 @@ static size_t csv_split(const struct format_reader *reader, const char *data, si
 static bool csv_parse_value(const struct type *type, struct str text, struct arena *arena, struct column *column,
                             size_t row) {
     struct csv_field field = {.column = *column};
-    return tide__csv_field_init(&field, type) && tide__csv_cell(&field, text, arena, row) == CSV_CELL_OK;
+    return tide__csv_field_init(&field, type) && field.kind != CSV_NESTED &&
+           tide__csv_cell(&field, text, arena, row) == CSV_CELL_OK;
 }
 
 const struct format_class tide__csv_format = {

@@ -107,6 +107,8 @@ tide_status tide__csv_options(const struct table *table, struct csv_options *out
         return tide__fail_at(err, TIDE_ERR_VALIDATE, option->value_pos,
                              "the field delimiter must differ from the quote and the escape character");
     }
+    const struct option *element_delimiter = tide__table_option(table, "csv.array-element-delimiter");
+    out->element_delimiter = element_delimiter != NULL ? element_delimiter->value : (struct str){";", 1};
     const struct option *null_literal = tide__table_option(table, "csv.null-literal");
     if (null_literal != NULL) {
         out->has_null = true;

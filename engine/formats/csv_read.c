@@ -228,13 +228,13 @@ static bool plain_cell(struct format_parser *parser, struct csv_field *field, co
     return cell != CSV_CELL_BAD;
 }
 
-static bool is_null(const struct csv_options *options, struct str text) {
-    return options->has_null && text.len == options->null_literal.len &&
-           (text.len == 0 || memcmp(text.data, options->null_literal.data, text.len) == 0);
+// The null literal of nested columns stands for elements.
+static bool is_null(const struct csv_options *options, const struct csv_field *field, struct str text) {
+    return options->has_null && field->kind != CSV_NESTED && tide__csv_is_null(options, text);
 }
 
 static inline bool fast_cell(struct format_parser *parser, struct csv_field *field, const char *s, size_t n, size_t row) {
-    if (parser->options.has_null && is_null(&parser->options, (struct str){s, n})) {
+    if (is_null(&parser->options, field, (struct str){s, n})) {
         store_null(field, row);
         return true;
     }
@@ -268,7 +268,8 @@ static inline bool fast_cell(struct format_parser *parser, struct csv_field *fie
     case CSV_BYTES:
     case CSV_DATE:
     case CSV_TIME:
-    case CSV_INSTANT_WIDE: break;
+    case CSV_INSTANT_WIDE:
+    case CSV_NESTED: break;
     }
     return plain_cell(parser, field, s, n, row);
 }
@@ -556,7 +557,7 @@ static void convert_tokens(struct format_parser *parser, size_t count, size_t ro
         if (field->kind == CSV_SKIP) continue;
         // The fast parser may have left something there.
         field->column.nulls[row] = 0;
-        if (f >= count || is_null(&parser->options, parser->tokens[f].text)) {
+        if (f >= count || is_null(&parser->options, field, parser->tokens[f].text)) {
             store_null(field, row);
         } else if (!plain_cell(parser, field, parser->tokens[f].text.data, parser->tokens[f].text.len, row)) {
             if (!parser->options.ignore_errors) {
@@ -693,12 +694,17 @@ struct format_parser *tide__csv_parser_new(const struct format_reader *reader) {
     parser->field_count = reader->field_count;
     parser->fields = tide__calloc(reader->field_count + 1, sizeof(*parser->fields));
     memcpy(parser->fields, reader->fields, reader->field_count * sizeof(*parser->fields));
+    for (uint32_t i = 0; i < reader->field_count; i++) {
+        // Elements hold a column too: each thread has its own.
+        if (parser->fields[i].kind == CSV_NESTED) (void)tide__csv_nested_init(&parser->fields[i], &reader->options);
+    }
     parser->tokens = tide__calloc(reader->field_count + 1, sizeof(*parser->tokens));
     return parser;
 }
 
 void tide__csv_parser_free(struct format_parser *parser) {
     if (parser == NULL) return;
+    for (uint32_t i = 0; i < parser->field_count; i++) tide__free(parser->fields[i].elements);
     tide__free(parser->fields);
     tide__free(parser->tokens);
     tide__free(parser);

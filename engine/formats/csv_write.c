@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/decimal.h"
 #include "base/time.h"
+#include "engine/expr/nested.h"
 #include "engine/formats/csv.h"
 
 #include <assert.h>
@@ -143,41 +144,84 @@ static void print_time(int64_t ms, struct strbuf *out) {
     out->data[out->len] = '\0';
 }
 
-static void write_value(struct format_writer *writer, const struct column *column, const struct type *type, size_t row,
-                        struct strbuf *out) {
-    struct strbuf *text = &writer->scratch;
-    tide__strbuf_clear(text);
+// A value's text without quotes. False if it is a bare one (number, boolean) that is never quoted.
+static bool value_text(const struct column *column, const struct type *type, size_t row, struct strbuf *out) {
     switch (type->kind) {
-    case TYPE_BOOLEAN: tide__strbuf_append_c(out, column->bools[row] ? "true" : "false"); return;
+    case TYPE_BOOLEAN: tide__strbuf_append_c(out, column->bools[row] ? "true" : "false"); return false;
     case TYPE_TINYINT:
     case TYPE_SMALLINT:
     case TYPE_INT:
     case TYPE_BIGINT:
     case TYPE_INTERVAL_MONTHS:
-    case TYPE_INTERVAL_MILLIS: tide__strbuf_printf(out, "%lld", (long long)column->i64[row]); return;
-    case TYPE_FLOAT: tide__float_print((float)column->f64[row], out); return;
-    case TYPE_DOUBLE: tide__double_print(column->f64[row], out); return;
+    case TYPE_INTERVAL_MILLIS: tide__strbuf_printf(out, "%lld", (long long)column->i64[row]); return false;
+    case TYPE_FLOAT: tide__float_print((float)column->f64[row], out); return false;
+    case TYPE_DOUBLE: tide__double_print(column->f64[row], out); return false;
     case TYPE_DECIMAL:
         write_decimal(column->physical == PHYSICAL_I128 ? column->i128[row] : column->i64[row], type->scale, out);
-        return;
+        return false;
     case TYPE_CHAR:
-    case TYPE_VARCHAR: write_text(writer, column->str[row], out); return;
+    case TYPE_VARCHAR: tide__strbuf_append_str(out, column->str[row]); return true;
     case TYPE_BINARY:
-    case TYPE_VARBINARY: tide__csv_base64_encode(column->str[row], text); break;
-    case TYPE_DATE: tide__date_print(column->i64[row], text); break;
-    case TYPE_TIME: print_time(column->i64[row], text); break;
-    case TYPE_TIMESTAMP: print_timestamp(time_at(column, row), text); break;
+    case TYPE_VARBINARY: tide__csv_base64_encode(column->str[row], out); return true;
+    case TYPE_DATE: tide__date_print(column->i64[row], out); return true;
+    case TYPE_TIME: print_time(column->i64[row], out); return true;
+    case TYPE_TIMESTAMP: print_timestamp(time_at(column, row), out); return true;
     case TYPE_TIMESTAMP_LTZ:
-        print_timestamp(time_at(column, row), text);
-        tide__strbuf_append_char(text, 'Z');
-        break;
+        print_timestamp(time_at(column, row), out);
+        tide__strbuf_append_char(out, 'Z');
+        return true;
     case TYPE_NULL:
     case TYPE_ARRAY:
     case TYPE_MULTISET:
     case TYPE_MAP:
-    case TYPE_ROW: assert(!"refused by validate"); return;
+    case TYPE_ROW: assert(!"refused by validate, or not a plain value"); return false;
     }
-    write_text(writer, tide__strbuf_str(text), out);
+    return false;
+}
+
+// Elements, joined by the delimiter, are one text.
+static tide_status write_nested(struct format_writer *writer, const struct column *column, const struct type *type,
+                                size_t row, struct strbuf *out, tide_error *err) {
+    struct arena arena;
+    tide__arena_init(&arena);
+    struct column *elements = NULL;
+    size_t count = 0;
+    tide_status status = TIDE_OK;
+    if (!tide__nested_decode(column->str[row], type, &arena, &elements, &count)) {
+        status = tide__fail(err, TIDE_ERR_RUNTIME, "a nested value can't be decoded");
+    }
+    struct strbuf element = {0};
+    tide__strbuf_clear(&writer->scratch);
+    for (size_t i = 0; status == TIDE_OK && i < count; i++) {
+        if (i > 0) tide__strbuf_append_str(&writer->scratch, writer->options.element_delimiter);
+        tide__strbuf_clear(&element);
+        if (tide__column_is_null(&elements[i], 0)) {
+            tide__strbuf_append_str(&element, writer->options.null_literal);
+        } else {
+            (void)value_text(&elements[i], elements[i].type, 0, &element);
+        }
+        tide__strbuf_append_str(&writer->scratch, tide__strbuf_str(&element));
+    }
+    if (status == TIDE_OK) write_text(writer, tide__strbuf_str(&writer->scratch), out);
+    tide__strbuf_deinit(&element);
+    tide__arena_deinit(&arena);
+    return status;
+}
+
+static tide_status write_value(struct format_writer *writer, const struct column *column, const struct type *type,
+                               size_t row, struct strbuf *out, tide_error *err) {
+    if (type->kind == TYPE_CHAR || type->kind == TYPE_VARCHAR) {
+        write_text(writer, column->str[row], out);
+        return TIDE_OK;
+    }
+    if (type->kind == TYPE_ARRAY || type->kind == TYPE_ROW) return write_nested(writer, column, type, row, out, err);
+    tide__strbuf_clear(&writer->scratch);
+    if (value_text(column, type, row, &writer->scratch)) {
+        write_text(writer, tide__strbuf_str(&writer->scratch), out);
+    } else {
+        tide__strbuf_append_str(out, tide__strbuf_str(&writer->scratch));
+    }
+    return TIDE_OK;
 }
 
 tide_status tide__csv_write(struct format_writer *writer, const struct column *const *columns, size_t row,
@@ -187,7 +231,7 @@ tide_status tide__csv_write(struct format_writer *writer, const struct column *c
         if (columns[i] == NULL || tide__column_is_null(columns[i], row)) {
             tide__strbuf_append_str(out, writer->options.null_literal);
         } else {
-            write_value(writer, columns[i], writer->types[i], row, out);
+            TIDE_TRY(write_value(writer, columns[i], writer->types[i], row, out, err));
         }
     }
     tide__strbuf_append_char(out, '\n');

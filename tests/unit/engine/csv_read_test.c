@@ -174,6 +174,15 @@ START_TEST(the_null_literal_matches_quoted_text_too) {
 }
 END_TEST
 
+START_TEST(arrays_and_rows_are_cut_at_the_element_delimiter) {
+    check("i INT; a ARRAY; r ROW", OPTIONS("csv.null-literal", "N"), "1,1;2;3,7;seven\n2,,8;\n3,N;4,N;x;y\n4,N,\n",
+          "1|[1, 2, 3]|(7, seven)\n2|[]|(8, )\n3|[NULL, 4]|(NULL, x)\n4|[NULL]|<NULL>\n");
+    check("i INT; a ARRAY; r ROW", OPTIONS("csv.array-element-delimiter", "|"), "1,1|2,7|seven\n2,x,8|x\n",
+          "1|[1, 2]|(7, seven)\n! 16: \"x\" is no ARRAY<INT> in column \"a\" (field 2)\n");
+    check("r ROW", OPTIONS(IGNORE), "1\nx;y\n", "(1, NULL)\n(NULL, y)\n");
+}
+END_TEST
+
 START_TEST(comments_and_blank_lines_go_only_where_they_are_allowed) {
     check("a STRING; b INT", OPTIONS("csv.allow-comments", "true"), "# head,1\nx,1\n#y,2\n z,3\n\n  \nw#,4\n# end",
           "x|1\nz|3\nw#|4\n");
@@ -260,6 +269,7 @@ int main(void) {
     tcase_add_test(tests, quotes_are_jacksons);
     tcase_add_test(tests, a_lone_carriage_return_ends_a_row);
     tcase_add_test(tests, the_null_literal_matches_quoted_text_too);
+    tcase_add_test(tests, arrays_and_rows_are_cut_at_the_element_delimiter);
     tcase_add_test(tests, comments_and_blank_lines_go_only_where_they_are_allowed);
     tcase_add_test(tests, bad_rows_stop_with_their_place_or_are_skipped);
     tcase_add_test(tests, options_are_checked);

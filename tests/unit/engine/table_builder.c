@@ -18,6 +18,7 @@ static const struct {
     {"BIGINT", TYPE_BIGINT},   {"FLOAT", TYPE_FLOAT},     {"DOUBLE", TYPE_DOUBLE},     {"DECIMAL", TYPE_DECIMAL},
     {"CHAR", TYPE_CHAR},       {"STRING", TYPE_VARCHAR},  {"BYTES", TYPE_VARBINARY},   {"DATE", TYPE_DATE},
     {"TIME", TYPE_TIME},       {"TIMESTAMP", TYPE_TIMESTAMP}, {"LTZ", TYPE_TIMESTAMP_LTZ}, {"MAP", TYPE_MAP},
+    {"ARRAY", TYPE_ARRAY},     {"ROW", TYPE_ROW},
 };
 
 static const struct type *parse_type(struct arena *arena, const char *text) {
@@ -28,10 +29,13 @@ static const struct type *parse_type(struct arena *arena, const char *text) {
         if (strcmp(name, kinds[i].name) != 0) continue;
         struct type type = tide__type_make(kinds[i].kind, true);
         if (precision >= 0) type = tide__type_make_sized(kinds[i].kind, true, precision, scale);
-        if (kinds[i].kind == TYPE_MAP) {
+        bool nested = type.kind == TYPE_MAP || type.kind == TYPE_ARRAY || type.kind == TYPE_ROW;
+        if (nested) {
+            // Of INT; a ROW is <x INT, y STRING>.
             struct type_child *children = ARENA_ARRAY(arena, struct type_child, 2);
-            children[0].type = children[1].type = parse_type(arena, "INT");
-            type.child_count = 2;
+            children[0] = (struct type_child){type.kind == TYPE_ROW ? "x" : NULL, parse_type(arena, "INT")};
+            children[1] = (struct type_child){"y", parse_type(arena, type.kind == TYPE_ROW ? "STRING" : "INT")};
+            type.child_count = type.kind == TYPE_ARRAY ? 1 : 2;
             type.children = children;
         }
         return tide__type_copy(arena, &type);
