@@ -356,19 +356,29 @@ static tide_status run_ended(struct job *job, tide_error *err) {
     return TIDE_OK;
 }
 
+static tide_status choose_run_id(struct job *job, bool resumed, tide_error *err) {
+    const struct resume *resume = &job->run->resume;
+    if (resumed && resume->same_job) {
+        job->run_id = tide__savepoint_info(resume->savepoint)->run_id;
+        return TIDE_OK;
+    }
+    job->run_id = make_run_id(&job->arena, job->plan->statement_index);
+    if (resumed || job->run->state_dir == NULL) return TIDE_OK;
+    return tide__state_dir_run_id(job->run->state_dir, job->plan->statement_index + 1, job->run_id, &job->arena, &job->run_id,
+                                  err);
+}
+
 static tide_status open_and_run(struct job *job, tide_error *err) {
     struct script_run *run = job->run;
     const char *work = NULL;
     bool resumed = resuming(job);
     if (resumed) TIDE_TRY(tide__api_resume_check(run, job->plan, err));
     TIDE_TRY(open_dirs(job, &work, err));
-    job->run_id = resumed && run->resume.same_job
-                      ? tide__arena_printf(&job->arena, "%s", tide__savepoint_info(run->resume.savepoint)->run_id)
-                      : make_run_id(&job->arena, job->plan->statement_index);
+    TIDE_TRY(choose_run_id(job, resumed, err));
     job->next_id = 1;
     tide__plan_describe(job->plan, &job->arena, &job->description);
     TIDE_TRY(open_task(job, work, err));
-    if (resumed) TIDE_TRY(restore(job, err));
+    TIDE_TRY(resumed ? restore(job, err) : tide__task_begin(job->task, err));
     bool ended = resumed && tide__savepoint_info(run->resume.savepoint)->snapshot.ended;
     tide_status status = ended ? run_ended(job, err) : run_opened(job, err);
     run->ended_before = ended;

@@ -3,6 +3,7 @@
 //   DIR/lock                       pid of the process that runs here (flock)
 //   DIR/control                    socket of the running job
 //   DIR/job-<n>/checkpoints/       chk-<id>.savepoint, the newest `retain` of them; n: job-starting statement, from 1
+//   DIR/job-<n>/run-id             names the sinks' files until a checkpoint does
 //   DIR/job-<n>/work/              disposable working state
 //
 // Folders are 0700, files 0600.
@@ -38,6 +39,10 @@ typedef void state_dir_each_fn(void *ctx, uint32_t job, uint64_t id, const char 
 tide_status tide__state_dir_each(const char *path, state_dir_each_fn *fn, void *ctx, tide_error *err) TIDE_CHECKED;
 // Removes all but the newest `keep` checkpoints of a job (oldest first), and left-over temporary files.
 void tide__state_dir_retain(struct state_dir *dir, uint32_t job, uint32_t keep);
+// The name of the sinks' files of a job that begins: that of an earlier process that died before its first checkpoint, else
+// `fresh`, which is noted down. In the arena.
+tide_status tide__state_dir_run_id(struct state_dir *dir, uint32_t job, const char *fresh, struct arena *arena,
+                                   const char **out_run_id, tide_error *err) TIDE_CHECKED;
 // --restart: removes all checkpoints and work of all jobs. Sinks' files are not touched.
 tide_status tide__state_dir_clear(struct state_dir *dir, tide_error *err) TIDE_CHECKED;
 

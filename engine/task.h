@@ -56,6 +56,8 @@ tide_status tide__task_barrier(struct task *task, struct arena *arena, struct ta
 // Goes on from a snapshot whose state tables are loaded. Before the first run. Parts whose operator_id the plan does not have
 // are ignored; nodes without a part start empty.
 tide_status tide__task_restore(struct task *task, const struct task_snapshot *snapshot, tide_error *err) TIDE_CHECKED;
+// Begins without a snapshot, before the first run: removes what an earlier process under the same run_id left hidden.
+tide_status tide__task_begin(struct task *task, tide_error *err) TIDE_CHECKED;
 // The savepoint with this snapshot is durable: sinks publish. May run on a background thread, in order of snapshots.
 tide_status tide__task_commit(struct task *task, const struct task_snapshot *snapshot, tide_error *err) TIDE_CHECKED;
 

@@ -102,6 +102,14 @@ tide_status tide__task_restore(struct task *task, const struct task_snapshot *sn
     return TIDE_OK;
 }
 
+tide_status tide__task_begin(struct task *task, tide_error *err) {
+    for (size_t i = 0; i < task->node_count; i++) {
+        struct operator *op = task->nodes[i].op;
+        if (task->nodes[i].plan->kind == PLAN_SINK) TIDE_TRY(op->class->restore(op, (struct str){0}, err));
+    }
+    return TIDE_OK;
+}
+
 tide_status tide__task_commit(struct task *task, const struct task_snapshot *snapshot, tide_error *err) {
     for (size_t i = 0; i < task->node_count; i++) {
         struct task_node *node = &task->nodes[i];

@@ -9,12 +9,23 @@
 struct sink_operator {
     struct operator base;
     struct sink *sink;        // NULL: SINK_COLLECT
+    struct strbuf run_id;
     struct strbuf prepared;   // what the sink's prepare gave at the last barrier
     operator_collect_fn *collect;
     void *collect_ctx;
 };
 
 static struct sink_operator *self(struct operator *op) { return (struct sink_operator *)op; }
+
+// Several sinks of a job may write to one folder: all but the first have their number behind the run's name.
+static const char *sink_run_id(const struct operator_env *env, struct sink_operator *op) {
+    const struct plan *plan = env->plan;
+    uint32_t root = 0;
+    while (root < plan->root_count && plan->roots[root] != env->node) root++;
+    if (root == 0 || env->run_id == NULL) return env->run_id;
+    tide__strbuf_printf(&op->run_id, "%sx%u", env->run_id, root);
+    return op->run_id.data;
+}
 
 static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
     const struct plan_sink *plan = &env->node->sink;
@@ -31,9 +42,11 @@ static tide_status open(const struct operator_env *env, struct operator **out, t
     op->collect_ctx = env->collect_ctx;
     if (class != NULL) {
         struct sink_env sink_env = {
-            .plan = env->plan, .node = env->node, .script_dir = env->script_dir, .run_id = env->run_id};
+            .plan = env->plan, .node = env->node, .script_dir = env->script_dir,
+            .run_id = sink_run_id(env, op)};
         tide_status status = class->open(&sink_env, &op->sink, err);
         if (status != TIDE_OK) {
+            tide__strbuf_deinit(&op->run_id);
             tide__free(op);
             return status;
         }
@@ -95,6 +108,7 @@ static void close(struct operator *op) {
     struct sink_operator *s = self(op);
     if (s->sink != NULL) s->sink->class->close(s->sink);
     tide__strbuf_deinit(&s->prepared);
+    tide__strbuf_deinit(&s->run_id);
     tide__free(s);
 }
 

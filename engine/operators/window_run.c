@@ -55,7 +55,7 @@ static bool next_of_table(struct window_run *run, struct run_part *part, struct 
 static bool next_of_encoded(struct window_run *run, struct run_part *part, struct state_entry *out) {
     struct str rest = {part->encoded.data + run->offset, part->encoded.len - run->offset};
     if (rest.len == 0) return false;
-    struct str key, value;
+    struct str key = {0}, value = {0};
     bool ok = field_get_bytes(&rest, &key) && field_get_bytes(&rest, &value);
     assert(ok);
     (void)ok;
