@@ -36,6 +36,8 @@ struct aggregate_kernel {
     void (*retract)(const struct aggregator *aggregator, struct aggregate_rows *rows);  // NULL: can't
     // `from` follows `into` in arrival order (or in the order in which Flink merges slices). `from` stays as it is.
     void (*merge)(const struct aggregator *aggregator, void *into, const void *from, int64_t *charge);
+    // The exact inverse: takes `from`, which was merged into `into`, out again. NULL: there is none.
+    void (*unmerge)(const struct aggregator *aggregator, void *into, const void *from);
     // One result a payload into column rows 0..n-1. Strings lie in the payload or in the arena.
     void (*result)(const struct aggregator *aggregator, unsigned char *const *payloads, size_t n, struct column *column,
                    struct arena *arena);
@@ -77,7 +79,8 @@ struct aggregators {
     struct aggregator *items;
     uint32_t payload_size;       // a multiple of 8
     bool combinable;             // all are
-    bool owns_memory;            // some are
+    bool owns_memory;            // some do
+    bool unmergeable;            // all can be taken out again
     size_t field_count;
     struct state_field *fields;  // of a state value: all accumulators one after the other
 };
@@ -94,6 +97,7 @@ int64_t tide__aggregators_update(const struct aggregators *aggregators, const st
 int64_t tide__aggregators_retract(const struct aggregators *aggregators, const struct batch *batch,
                                   unsigned char *const *payloads, const uint32_t *rows, size_t n, struct arena *arena);
 int64_t tide__aggregators_merge(const struct aggregators *aggregators, unsigned char *into, const unsigned char *from);
+void tide__aggregators_unmerge(const struct aggregators *aggregators, unsigned char *into, const unsigned char *from);
 // columns[i] (initialised for n rows, nullable) gets aggregate i's results.
 void tide__aggregators_result(const struct aggregators *aggregators, unsigned char *const *payloads, size_t n,
                               struct column *columns, struct arena *arena);

@@ -43,7 +43,7 @@ static void describe(struct aggregators *aggregators, struct arena *arena) {
 
 tide_status tide__aggregators_bind(struct aggregators *aggregators, const struct aggregate_call *calls, uint32_t count,
                                    bool retract, struct arena *arena, tide_error *err) {
-    *aggregators = (struct aggregators){.count = count, .combinable = true};
+    *aggregators = (struct aggregators){.count = count, .combinable = true, .unmergeable = true};
     aggregators->items = ARENA_ARRAY(arena, struct aggregator, count);
     for (uint32_t i = 0; i < count; i++) {
         struct aggregator *a = &aggregators->items[i];
@@ -52,6 +52,7 @@ tide_status tide__aggregators_bind(struct aggregators *aggregators, const struct
         a->offset = aggregators->payload_size;
         aggregators->payload_size += a->kernel->size;
         aggregators->combinable &= a->kernel->combinable;
+        aggregators->unmergeable &= a->kernel->unmerge != NULL;
         aggregators->owns_memory |= a->kernel->release != NULL;
     }
     describe(aggregators, arena);
@@ -109,6 +110,13 @@ int64_t tide__aggregators_merge(const struct aggregators *aggregators, unsigned 
         a->kernel->merge(a, into + a->offset, from + a->offset, &charge);
     }
     return charge;
+}
+
+void tide__aggregators_unmerge(const struct aggregators *aggregators, unsigned char *into, const unsigned char *from) {
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        a->kernel->unmerge(a, into + a->offset, from + a->offset);
+    }
 }
 
 void tide__aggregators_result(const struct aggregators *aggregators, unsigned char *const *payloads, size_t n,

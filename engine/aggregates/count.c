@@ -29,6 +29,11 @@ static void merge(const struct aggregator *a, void *into, const void *from, int6
     *(int64_t *)into += *(const int64_t *)from;
 }
 
+static void unmerge(const struct aggregator *a, void *into, const void *from) {
+    (void)a;
+    *(int64_t *)into -= *(const int64_t *)from;
+}
+
 static void result(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,
                    struct arena *arena) {
     (void)arena;
@@ -46,7 +51,7 @@ static bool decode(const struct aggregator *a, struct str *value, void *acc, int
 }
 
 #define COUNT_KERNEL(update_fn, retract_fn)                                                              \
-    {.size = 8, .combinable = true, .update = update_fn, .retract = retract_fn, .merge = merge,          \
+    {.size = 8, .combinable = true, .update = update_fn, .retract = retract_fn, .merge = merge, .unmerge = unmerge, \
      .result = result, .encode = encode, .decode = decode, .field_count = 1,                             \
      .fields = {{NULL, NULL, STATE_FORM_I64, STATE_COMBINE_ADD}}}
 

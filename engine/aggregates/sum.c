@@ -34,6 +34,14 @@ static void i64_merge(const struct aggregator *a, void *into, const void *from, 
     acc->count += other->count;
 }
 
+static void i64_unmerge(const struct aggregator *a, void *into, const void *from) {
+    (void)a;
+    struct sum_i64 *acc = into;
+    const struct sum_i64 *other = from;
+    acc->sum = tide__wrapping_sub(acc->sum, other->sum);
+    acc->count -= other->count;
+}
+
 static void i64_result(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,
                        struct arena *arena) {
     (void)arena;
@@ -59,7 +67,7 @@ static bool i64_decode(const struct aggregator *a, struct str *value, void *accu
 
 static const struct aggregate_kernel i64_kernel = {
     .size = sizeof(struct sum_i64), .combinable = true,
-    .update = i64_update, .retract = i64_retract, .merge = i64_merge, .result = i64_result,
+    .update = i64_update, .retract = i64_retract, .merge = i64_merge, .unmerge = i64_unmerge, .result = i64_result,
     .field_count = 2,
     .fields = {{NULL, NULL, STATE_FORM_I64, STATE_COMBINE_ADD}, {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
     .encode = i64_encode, .decode = i64_decode,
@@ -163,6 +171,14 @@ static void decimal_merge(const struct aggregator *a, void *into, const void *fr
     acc->count += other->count;
 }
 
+static void decimal_unmerge(const struct aggregator *a, void *into, const void *from) {
+    (void)a;
+    struct sum_decimal *acc = into;
+    const struct sum_decimal *other = from;
+    acc->sum -= other->sum;
+    acc->count -= other->count;
+}
+
 static void decimal_result(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,
                            struct arena *arena) {
     (void)arena;
@@ -188,7 +204,7 @@ static bool decimal_decode(const struct aggregator *a, struct str *value, void *
 
 static const struct aggregate_kernel decimal_kernel = {
     .size = sizeof(struct sum_decimal), .combinable = true,
-    .update = decimal_update, .retract = decimal_retract, .merge = decimal_merge, .result = decimal_result,
+    .update = decimal_update, .retract = decimal_retract, .merge = decimal_merge, .unmerge = decimal_unmerge, .result = decimal_result,
     .field_count = 2,
     .fields = {{NULL, NULL, STATE_FORM_I128, STATE_COMBINE_ADD}, {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
     .encode = decimal_encode, .decode = decimal_decode,

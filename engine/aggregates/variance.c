@@ -50,6 +50,15 @@ static void i64_merge(const struct aggregator *a, void *into, const void *from, 
     acc->count += other->count;
 }
 
+static void i64_unmerge(const struct aggregator *a, void *into, const void *from) {
+    (void)a;
+    struct moments_i64 *acc = into;
+    const struct moments_i64 *other = from;
+    acc->sum = tide__wrapping_sub(acc->sum, other->sum);
+    acc->squares = tide__wrapping_sub(acc->squares, other->squares);
+    acc->count -= other->count;
+}
+
 // The sums cut to the input's type; the quotient by COUNT is BIGINT.
 static void i64_results(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,
                         int form) {
@@ -172,7 +181,7 @@ static bool f64_decode(const struct aggregator *a, struct str *value, void *accu
     }                                                                                                                  \
     static const struct aggregate_kernel name##_i64_kernel = {                                                         \
         .size = sizeof(struct moments_i64), .combinable = true, .update = i64_update, .retract = i64_retract,          \
-        .merge = i64_merge, .result = name##_i64_result, .field_count = 3,                                             \
+        .merge = i64_merge, .unmerge = i64_unmerge, .result = name##_i64_result, .field_count = 3,                     \
         .fields = {{" sum", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD},                                              \
                    {" squares", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD},                                          \
                    {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},                                           \

@@ -117,6 +117,10 @@ static tide_status add_rows(struct window_aggregate *w, struct slice *slice, con
     for (size_t i = 0; i < n; i++) payloads[i] = entries[i]->bytes;
     int64_t charge = tide__aggregators_update(&w->aggregators, batch, payloads, rows, n, &w->scratch);
     if (charge != 0) tide__memtable_charge(slice->active, charge);
+    if (!slice->in_running) return TIDE_OK;
+    tide__window_running_upsert(&w->running, keys, hashes, n, entries);
+    for (size_t i = 0; i < n; i++) payloads[i] = entries[i]->bytes;
+    tide__aggregators_update(&w->aggregators, batch, payloads, rows, n, &w->scratch);
     return TIDE_OK;
 }
 
@@ -230,6 +234,7 @@ static void close_operator(struct operator *op) {
         tide_status status = tide__state_sync(w->store, &ignored);
         (void)status;
     }
+    tide__window_running_deinit(&w->running);
     for (size_t i = 0; i < w->slice_count; i++) tide__slice_free(w->slices[i]);
     tide__free(w->slices);
     tide__free(w->group_keys);
@@ -249,6 +254,34 @@ static const struct operator_class sliced_class = {
     .shrink = shrink,
     .close = close_operator,
 };
+
+static bool is_count_rows(const struct aggregate_call *call) {
+    return call->aggregate->class == &tide__count_class && call->arg_count == 0 && call->filter < 0;
+}
+
+// A HOP of more than two slices keeps a running window if every aggregate has an inverse. Then there is a COUNT(*), which
+// tells which groups are alive.
+static tide_status bind_aggregates(struct window_aggregate *w, const struct plan_window_aggregate *plan, tide_error *err) {
+    struct aggregators *all = &w->aggregators;
+    TIDE_TRY(tide__aggregators_bind(all, plan->aggregates, plan->aggregate_count, false, w->plan_arena, err));
+    w->outputs = *all;
+    w->runs = w->cut.kind == WINDOW_HOP && !plan->attached && all->unmergeable && w->cut.size / w->cut.slice > 2;
+    if (!w->runs) return TIDE_OK;
+    uint32_t count = 0;
+    while (count < plan->aggregate_count && !is_count_rows(&plan->aggregates[count])) count++;
+    if (count == plan->aggregate_count) {
+        struct aggregate_call *calls = ARENA_ARRAY(w->plan_arena, struct aggregate_call, plan->aggregate_count + 1);
+        for (uint32_t i = 0; i < count; i++) calls[i] = plan->aggregates[i];
+        struct type bigint = tide__type_make(TYPE_BIGINT, false);
+        calls[count] = (struct aggregate_call){.aggregate = tide__aggregate_find(STR_LIT("COUNT")), .name = "COUNT(*)",
+                                               .type = tide__type_copy(w->plan_arena, &bigint), .filter = -1};
+        TIDE_TRY(tide__aggregators_bind(all, calls, count + 1, false, w->plan_arena, err));
+        w->outputs = *all;
+        w->outputs.count = count;
+    }
+    tide__window_running_init(&w->running, all, w->budget, all->items[count].offset);
+    return TIDE_OK;
+}
 
 tide_status tide__sliced_aggregate_open(const struct operator_env *env, struct operator **out, tide_error *err) {
     *out = NULL;
@@ -271,8 +304,7 @@ tide_status tide__sliced_aggregate_open(const struct operator_env *env, struct o
     w->group_payloads = tide__realloc_array(NULL, w->batch_rows_max, sizeof *w->group_payloads);
     tide__arena_init(&w->scratch);
     tide__arena_init(&w->output);
-    tide_status status =
-        tide__aggregators_bind(&w->aggregators, plan->aggregates, plan->aggregate_count, false, w->plan_arena, err);
+    tide_status status = bind_aggregates(w, plan, err);
     if (status == TIDE_OK) status = tide__window_register(w, err);
     if (status != TIDE_OK) {
         close_operator(&w->base.base);

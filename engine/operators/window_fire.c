@@ -50,7 +50,7 @@ static tide_status emit_groups(struct window_aggregate *w, struct window_span sp
         tide__column_init(&batch.columns[i], w->node->fields[i].type, n, i < first_property, &w->output);
     }
     TIDE_TRY(decode_keys(w, batch.columns, keys, n, err));
-    tide__aggregators_result(&w->aggregators, payloads, n, batch.columns + plan->key_count, &w->output);
+    tide__aggregators_result(&w->outputs, payloads, n, batch.columns + plan->key_count, &w->output);
     for (uint32_t i = 0; i < plan->property_count; i++)
         fill_property(w, plan->properties[i], span, &batch.columns[first_property + i], n);
     return tide__emit(out, &batch, err);
@@ -120,6 +120,50 @@ static tide_status fire_cumulate(struct window_aggregate *w, struct window_span 
     return fire_slices(w, span, 1, out, err);
 }
 
+// --- the running window of a HOP ----------------------------------------------------------------------------------
+
+void tide__window_stop_running(struct window_aggregate *w) {
+    if (!w->runs) return;
+    for (size_t i = 0; i < w->slice_count; i++) w->slices[i]->in_running = false;
+    tide__window_running_clear(&w->running);
+}
+
+static void for_each_part(struct window_aggregate *w, struct slice *slice,
+                          void (*apply)(struct window_running *running, struct memtable *part)) {
+    for (uint32_t i = 0; i < slice->frozen_count; i++) apply(&w->running, slice->frozen[i]);
+    if (slice->active != NULL) apply(&w->running, slice->active);
+}
+
+static bool can_run(const struct window_aggregate *w, size_t count) {
+    if (!w->runs) return false;
+    for (size_t i = 0; i < count; i++)
+        if (w->slices[i]->evicted) return false;
+    return true;
+}
+
+static tide_status fire_running(struct window_aggregate *w, struct window_span span, size_t count, struct emitter *out,
+                                tide_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        if (w->slices[i]->in_running) continue;
+        for_each_part(w, w->slices[i], tide__window_running_add);
+        w->slices[i]->in_running = true;
+    }
+    w->base.base.stats.windows_fired++;
+    tide__window_running_start(&w->running);
+    for (;;) {
+        size_t n = tide__window_running_next(&w->running, w->batch_rows_max, w->group_keys, w->group_payloads);
+        if (n == 0) return TIDE_OK;
+        TIDE_TRY(emit_groups(w, span, w->group_keys, w->group_payloads, n, out, err));
+    }
+}
+
+static tide_status fire_hop(struct window_aggregate *w, struct window_span span, size_t count, struct emitter *out,
+                            tide_error *err) {
+    if (can_run(w, count)) return fire_running(w, span, count, out, err);
+    tide__window_stop_running(w);
+    return fire_slices(w, span, count, out, err);
+}
+
 // Moves the slices of a fired window on to their next one; those that have none are dropped.
 static tide_status finish_window(struct window_aggregate *w, int64_t end, size_t count, tide_error *err) {
     size_t done = 0;
@@ -127,6 +171,7 @@ static tide_status finish_window(struct window_aggregate *w, int64_t end, size_t
         struct slice *slice = w->slices[i];
         if (end >= slice->last_end) {
             done++;  // slices end one after the other, so these are the first ones
+            if (slice->in_running) for_each_part(w, slice, tide__window_running_remove);
         } else {
             slice->next_end = tide__saturating_add(end, w->cut.slide);
         }
@@ -148,6 +193,8 @@ tide_status tide__window_fire(struct window_aggregate *w, int64_t watermark, str
         if (!w->plan->attached && w->cut.kind == WINDOW_CUMULATE) {
             TIDE_TRY(fire_cumulate(w, span, out, err));
             count = 1;
+        } else if (!w->plan->attached && w->cut.kind == WINDOW_HOP) {
+            TIDE_TRY(fire_hop(w, span, count, out, err));
         } else {
             TIDE_TRY(fire_slices(w, span, count, out, err));
         }

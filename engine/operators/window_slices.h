@@ -15,6 +15,7 @@
 #include "engine/operators/window.h"
 #include "engine/operators/window_assign.h"
 #include "engine/operators/window_merge.h"
+#include "engine/operators/window_running.h"
 
 enum { ENTRY_DIRTY = 1, FROZEN_MAX = 4 };
 
@@ -24,6 +25,7 @@ struct slice {
     bool replacing;
     bool evicted;    // the state table holds entries that memory does not
     bool in_state;   // something was submitted: drop the range at the end
+    bool in_running; // what it holds is in the running window too
     struct memtable *active;     // NULL: empty
     struct memtable *frozen[FROZEN_MAX + 1];
     uint32_t frozen_count;
@@ -47,6 +49,9 @@ struct window_aggregate {
     struct arena scratch;  // one call
     struct arena output;   // one emitted batch
     struct aggregators aggregators;
+    struct aggregators outputs;  // without a hidden COUNT(*)
+    bool runs;                   // HOP with a running window
+    struct window_running running;
 
     struct slice **slices;  // ascending by (end, start)
     size_t slice_count, slice_cap;
@@ -84,6 +89,9 @@ size_t tide__slice_bytes(const struct slice *slice);
 
 // --- window_fire.c
 tide_status tide__window_fire(struct window_aggregate *w, int64_t watermark, struct emitter *out, tide_error *err) TIDE_CHECKED;
+
+// The running window gives way to a merge of slices.
+void tide__window_stop_running(struct window_aggregate *w);
 
 // --- window_state.c
 tide_status tide__window_register(struct window_aggregate *w, tide_error *err) TIDE_CHECKED;

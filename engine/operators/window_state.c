@@ -160,6 +160,7 @@ static int compare_bytes(const void *a, const void *b) {
 
 size_t tide__window_shrink(struct window_aggregate *w, size_t bytes, tide_error *err) {
     if (w->table == NULL || w->slice_count == 0) return 0;
+    tide__window_stop_running(w);
     tide__arena_reset(&w->scratch);
     struct slice **slices = tide__arena_alloc(&w->scratch, w->slice_count * sizeof *slices);
     memcpy(slices, w->slices, w->slice_count * sizeof *slices);
