@@ -18,7 +18,7 @@ tide_status tide__api_savepoint_find(const char *path, struct arena *arena, stru
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return tide__savepoint_open(path, out, err);
     TIDE_TRY(tide__state_dir_latest(path, arena, out, out_path, out_skipped, err));
     if (*out != NULL) return TIDE_OK;
-    tide__fail(err, TIDE_ERR_SAVEPOINT, "there is no checkpoint in this folder");
+    tide__fail(err, TIDE_ERR_SAVEPOINT, "%s holds no checkpoint", path);
     tide__error_set_file(err, path);
     return TIDE_ERR_SAVEPOINT;
 }

@@ -55,7 +55,7 @@ static tide_status copy_newest(const char *state_dir, const char *to, struct are
     const char *from, *skipped;
     TIDE_TRY(tide__state_dir_newest(state_dir, arena, &savepoint, &from, &skipped, err));
     if (savepoint == NULL) {
-        tide__fail(err, TIDE_ERR_SAVEPOINT, "there is no checkpoint in this folder, and no job is running in it");
+        tide__fail(err, TIDE_ERR_SAVEPOINT, "%s holds no checkpoint, and no job is running in it", state_dir);
         tide__error_set_file(err, state_dir);
         return TIDE_ERR_SAVEPOINT;
     }
@@ -132,7 +132,7 @@ static void report_damage(void *ctx, const char *table, uint32_t chunk, uint64_t
     v->broken++;
     struct strbuf text = {0};
     if (chunk == UINT32_MAX) {
-        tide__strbuf_printf(&text, "%s: %s\n", v->path, what);
+        tide__strbuf_printf(&text, "%s\n", what);
     } else {
         tide__strbuf_printf(&text, "%s: state %s, chunk %u at offset %llu: %s", v->path, table, chunk, (unsigned long long)offset, what);
         if (v->info != NULL) put_lost(v->info, table, chunk, &text);

@@ -8,8 +8,8 @@
 tide_status tide__savepoint_fail_chunk(const struct savepoint *savepoint, size_t table, size_t chunk, const char *what,
                                        tide_error *err) {
     const struct savepoint_table *of = &savepoint->info.tables[table];
-    tide__fail(err, TIDE_ERR_SAVEPOINT, "broken savepoint: state \"%s\", chunk %zu at offset %llu: %s", of->desc.name, chunk,
-               (unsigned long long)of->chunks[chunk].offset, what);
+    tide__fail(err, TIDE_ERR_SAVEPOINT, "broken savepoint %s: state \"%s\", chunk %zu at offset %llu: %s", savepoint->path,
+               of->desc.name, chunk, (unsigned long long)of->chunks[chunk].offset, what);
     tide__error_set_file(err, savepoint->path);
     return TIDE_ERR_SAVEPOINT;
 }

@@ -13,14 +13,15 @@
 #include <unistd.h>
 
 static tide_status broken(const struct savepoint *savepoint, uint64_t offset, const char *what, tide_error *err) {
-    tide__fail(err, TIDE_ERR_SAVEPOINT, "broken savepoint: at offset %llu: %s", (unsigned long long)offset, what);
+    tide__fail(err, TIDE_ERR_SAVEPOINT, "broken savepoint %s: at offset %llu: %s", savepoint->path,
+               (unsigned long long)offset, what);
     tide__error_set_file(err, savepoint->path);
     return TIDE_ERR_SAVEPOINT;
 }
 
 static tide_status fail_open(const char *path, tide_error *err, int error) {
     errno = error;
-    tide__fail(err, TIDE_ERR_SAVEPOINT, "can't read the savepoint: %m");
+    tide__fail(err, TIDE_ERR_SAVEPOINT, "can't read the savepoint %s: %m", path);
     tide__error_set_file(err, path);
     return TIDE_ERR_SAVEPOINT;
 }
@@ -40,7 +41,8 @@ static tide_status check_header(const struct savepoint *savepoint, tide_error *e
     uint64_t size = savepoint->size < sizeof header ? savepoint->size : sizeof header;
     if (!read_at(savepoint->fd, 0, header, size)) return fail_open(savepoint->path, err, errno);
     if (size < SAVEPOINT_MAGIC_BYTES || memcmp(header, SAVEPOINT_MAGIC, SAVEPOINT_MAGIC_BYTES) != 0) {
-        tide__fail(err, TIDE_ERR_SAVEPOINT, "not a savepoint: it does not begin with %s", SAVEPOINT_MAGIC);
+        tide__fail(err, TIDE_ERR_SAVEPOINT, "%s is not a savepoint: it does not begin with %s", savepoint->path,
+                   SAVEPOINT_MAGIC);
         tide__error_set_file(err, savepoint->path);
         return TIDE_ERR_SAVEPOINT;
     }
@@ -48,8 +50,8 @@ static tide_status check_header(const struct savepoint *savepoint, tide_error *e
         return broken(savepoint, savepoint->size, "the file ends here, too early for a savepoint", err);
     uint32_t version = (uint32_t)format_get(header + 8, 4), flags = (uint32_t)format_get(header + 12, 4);
     if (version > SAVEPOINT_FORMAT_VERSION) {
-        tide__fail(err, TIDE_ERR_SAVEPOINT, "written by format version %u, this program reads up to %u", version,
-                   SAVEPOINT_FORMAT_VERSION);
+        tide__fail(err, TIDE_ERR_SAVEPOINT, "the savepoint %s was written by format version %u, this program reads up to %u",
+                   savepoint->path, version, SAVEPOINT_FORMAT_VERSION);
         tide__error_set_file(err, savepoint->path);
         tide__fail_hint(err, "Read it with a newer tidemark.");
         return TIDE_ERR_SAVEPOINT;

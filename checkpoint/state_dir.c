@@ -258,7 +258,7 @@ static tide_status find_newest(const char *path, bool check_chunks, struct arena
             *out_path = found.paths[i];
             continue;
         }
-        const char *text = tide__arena_printf(arena, "%s: %s%s%s", found.paths[i], reason.message,
+        const char *text = tide__arena_printf(arena, "%s%s%s", reason.message,
                                               reason.hint[0] != '\0' ? "; " : "", reason.hint);
         *out_skipped = *out_skipped == NULL ? text : tide__arena_printf(arena, "%s; %s", *out_skipped, text);
     }

@@ -88,7 +88,7 @@ START_TEST(a_newer_format_is_refused_by_name) {
     tide_error err;
     bytes.data[8] = 7;
     ck_assert_int_eq(read_all(bytes.data, bytes.len, &err), TIDE_ERR_SAVEPOINT);
-    ck_assert_str_eq(err.message, "written by format version 7, this program reads up to 1");
+    ck_assert_str_eq(err.message, "the savepoint FILE was written by format version 7, this program reads up to 1");
     tide__strbuf_deinit(&bytes);
 }
 END_TEST
@@ -96,7 +96,7 @@ END_TEST
 START_TEST(another_file_is_no_savepoint) {
     tide_error err;
     ck_assert_int_eq(read_all("a,b,c\n1,2,3\n", 12, &err), TIDE_ERR_SAVEPOINT);
-    ck_assert_ptr_nonnull(strstr(err.message, "not a savepoint"));
+    ck_assert_ptr_nonnull(strstr(err.message, "FILE is not a savepoint"));
     struct savepoint *savepoint;
     tide__error_clear(&err);
     ck_assert_int_eq(tide__savepoint_open("/nonexistent", &savepoint, &err), TIDE_ERR_SAVEPOINT);
