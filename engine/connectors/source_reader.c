@@ -7,7 +7,7 @@
 // numbers, rows, skipped rows) is filled in when its turn comes; until then parsing knows only its block.
 #include "base/alloc.h"
 #include "base/time.h"
-#include "state/memtable.h"
+#include "state/state.h"
 #include "engine/connectors/source.h"
 
 #include <assert.h>

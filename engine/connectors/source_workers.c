@@ -4,7 +4,7 @@
 // outside the lock. A ring of slots holds the blocks between the next one to be given out and the newest one read; a full
 // ring makes the threads wait, so that memory is bounded whatever the consumer does.
 #include "base/alloc.h"
-#include "state/memtable.h"
+#include "state/state.h"
 #include "engine/connectors/source.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 // The source reader: order, blocks of any size, positions at every row, threads, errors where they belong.
 #include "base/alloc.h"
 #include "engine/connectors/source.h"
-#include "state/memtable.h"
+#include "state/state.h"
 #include "table_builder.h"
 
 #include <check.h>
