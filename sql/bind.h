@@ -13,7 +13,8 @@
 tide_status tide__expr_cast_explicit(struct infer_context *ctx, struct expr *expr, const struct type *type, bool is_try,
                                      struct source_pos pos, struct expr **out, tide_error *err) TIDE_CHECKED;
 
-#define BIND_DEPTH_MAX 200  // views and subqueries inside each other
+#define BIND_DEPTH_MAX 200      // views and subqueries inside each other
+#define BIND_QUERIES_MAX 10000  // of one statement, views counted each time they are used
 
 struct cte {
     struct cte *outer;
@@ -28,7 +29,7 @@ struct binder {
     struct infer_context infer;
     struct sql_result *result;
     struct cte *ctes;
-    uint32_t depth;
+    uint32_t depth, query_count;
     tide_error *err;
 };
 
@@ -239,6 +240,7 @@ TIDE_CHECKED tide_status tide__plan_rank(struct binder *b, struct plan_node *cal
 TIDE_CHECKED tide_status tide__plan_unranked(struct binder *b, const struct over_node *over);
 TIDE_CHECKED tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struct plan_node **out);
 struct plan_node *tide__plan_prune(struct arena *arena, struct plan_node *root);
+struct plan_node *tide__plan_lift_calcs(struct arena *arena, struct plan_node *node);
 struct plan_node *tide__plan_drop_calcs(struct arena *arena, struct plan_node *node);
 struct plan *tide__plan_finish(struct binder *b, struct plan_node **roots, uint32_t root_count,
                                const struct statement *statement, uint32_t job_index, const char *const *uids);

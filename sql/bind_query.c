@@ -186,6 +186,10 @@ tide_status tide__bind_query(struct binder *b, const struct ast_query *query, st
         return tide__fail_at(b->err, TIDE_ERR_PLAN, query->pos, "queries and views are nested more than %d deep",
                              BIND_DEPTH_MAX);
     }
+    if (++b->query_count > BIND_QUERIES_MAX) {
+        return tide__fail_at(b->err, TIDE_ERR_PLAN, query->pos, "the statement has more than %d queries in it, those of views counted",
+                             BIND_QUERIES_MAX);
+    }
     struct cte *outer = b->ctes;
     add_ctes(b, query);
     b->depth++;

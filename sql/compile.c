@@ -33,6 +33,7 @@ static tide_status plan_root(struct binder *b, struct plan_node *sink, struct pl
     TIDE_TRY(check_updates(b, sink));
     sink = tide__plan_prune(arena, sink);
     sink = tide__plan_merge_calcs(arena, sink);
+    sink = tide__plan_merge_calcs(arena, tide__plan_lift_calcs(arena, sink));
     *out = tide__plan_drop_calcs(arena, sink);
     return TIDE_OK;
 }

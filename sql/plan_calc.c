@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define CALC_WEIGHT_MAX 5000  // calls; also bounds how deep an expression gets
+
 static uint32_t weight(const struct expr *expr) {
     if (expr == NULL) return 0;
     uint32_t sum = expr->kind == EXPR_CALL ? 1 : 0;
@@ -40,7 +42,7 @@ static bool may_merge(struct arena *arena, const struct plan_node *upper, const 
         merged += w * uses[i];
         own += w;
     }
-    return merged <= own * 4 + 64;
+    return merged <= own * 4 + 64 && merged <= CALC_WEIGHT_MAX;
 }
 
 static tide_status and_conditions(struct arena *arena, struct expr *a, struct expr *b, struct expr **out) {
@@ -105,6 +107,53 @@ static void move_calls(struct aggregate_call *calls, uint32_t count, const struc
         move_columns(calls[i].args, calls[i].arg_count, calc);
         if (calls[i].filter >= 0) calls[i].filter = (int32_t)calc->calc.outputs[calls[i].filter]->column;
     }
+}
+
+static void move_sorts(struct sort_key *sorts, uint32_t count, const struct plan_node *calc) {
+    for (uint32_t i = 0; i < count; i++) sorts[i].column = calc->calc.outputs[sorts[i].column]->column;
+}
+
+static void move_rank(struct plan_node *node, const struct plan_node *calc) {
+    if (node->kind == PLAN_WINDOW_RANK) {
+        struct plan_window_rank *rank = &node->window_rank;
+        move_columns(&rank->start_column, 1, calc);
+        move_columns(&rank->end_column, 1, calc);
+        move_columns(rank->partitions, rank->partition_count, calc);
+        move_sorts(rank->sorts, rank->sort_count, calc);
+    } else {
+        struct plan_rank *rank = &node->rank;
+        move_columns(rank->partitions, rank->partition_count, calc);
+        move_columns(rank->unique_keys, rank->unique_key_count, calc);
+        move_sorts(rank->sorts, rank->sort_count, calc);
+    }
+}
+
+// rank over calc that only moves columns -> calc over rank: fewer rows are moved, and the order of an inner select list is
+// none of the rank's business.
+static struct plan_node *lift_moves(struct arena *arena, struct plan_node *node) {
+    struct plan_node *calc = node->inputs[0], *input = calc->inputs[0];
+    bool has_rank = node->field_count > calc->field_count;
+    struct plan_node *above = tide__node_calc(arena, node, node->field_count, node->pos);
+    memcpy(above->fields, node->fields, node->field_count * sizeof(above->fields[0]));
+    struct plan_field rank = node->fields[node->field_count - 1];
+    node->inputs[0] = input;
+    node->field_count = input->field_count + (has_rank ? 1 : 0);
+    node->fields = ARENA_ARRAY(arena, struct plan_field, node->field_count);
+    if (input->field_count > 0) memcpy(node->fields, input->fields, input->field_count * sizeof(node->fields[0]));
+    if (has_rank) node->fields[input->field_count] = rank;
+    move_rank(node, calc);
+    for (uint32_t i = 0; i < above->field_count; i++) {
+        uint32_t column = i < calc->field_count ? calc->calc.outputs[i]->column : input->field_count;
+        above->calc.outputs[i] = tide__node_column(arena, node, column, node->pos);
+    }
+    above->uid = calc->uid;
+    return above;
+}
+
+struct plan_node *tide__plan_lift_calcs(struct arena *arena, struct plan_node *node) {
+    for (uint32_t i = 0; i < node->input_count; i++) node->inputs[i] = tide__plan_lift_calcs(arena, node->inputs[i]);
+    bool is_rank = node->kind == PLAN_WINDOW_RANK || node->kind == PLAN_RANK;
+    return is_rank && only_moves_columns(node->inputs[0]) ? lift_moves(arena, node) : node;
 }
 
 // An aggregation can find its columns by itself.

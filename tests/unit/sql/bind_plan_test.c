@@ -217,7 +217,7 @@ static const struct plan_case {
      "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTE) GROUP BY k, window_start, "
      "window_end)) WHERE rn <= 3",
      "sink-1\n"
-     "  calc-1 [k, s]\n"
+     "  calc-1 [k, SUM(v)]\n"
      "    window-rank-1 window=window_start,window_end order=SUM(v) desc 1..3 above-aggregate\n"
      "      window-aggregate-1 TUMBLE(ts, 600000) keys=k SUM(v) start end\n"
      "        scan-1 t reads=k,v,ts [k, v, ts] time=ts watermark=-(ts, 1000)\n"},
@@ -285,11 +285,10 @@ static const struct plan_case {
      "window_end ORDER BY SUM(v) DESC) AS rn FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL "
      "'10' MINUTE) GROUP BY window_start, window_end, k) WHERE rn <= 2",
      "sink-1\n"
-     "  calc-2 [k, SUM(v), $rank]\n"
+     "  calc-1 [k, SUM(v), $rank]\n"
      "    window-rank-1 window=window_start,window_end order=SUM(v) desc 1..2 rank above-aggregate\n"
-     "      calc-1 [window_start, window_end, k, SUM(v)]\n"
-     "        window-aggregate-1 TUMBLE(ts, 600000) keys=k SUM(v) start end\n"
-     "          scan-1 t reads=k,v,ts [k, v, ts] time=ts watermark=-(ts, 1000)\n"},
+     "      window-aggregate-1 TUMBLE(ts, 600000) keys=k SUM(v) start end\n"
+     "        scan-1 t reads=k,v,ts [k, v, ts] time=ts watermark=-(ts, 1000)\n"},
     {"HAVING",
      "SELECT k FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTE) GROUP BY "
      "window_start, window_end, k HAVING COUNT(*) > 1",
