@@ -218,6 +218,32 @@ static void collect_sum(const struct canon *c, const struct expr *expr, const ch
     }
 }
 
+static bool integer_literal(const struct expr *expr, int64_t *out) {
+    while (is_call(expr, "CAST") && tide__type_is_integer(expr->type) && tide__type_is_integer(expr->args[0]->type) &&
+           expr->type->kind >= expr->args[0]->type->kind)
+        expr = expr->args[0];
+    if (expr->kind == EXPR_LITERAL && tide__type_is_integer(expr->type) && !expr->literal.is_null) {
+        *out = expr->literal.i64;
+        return true;
+    }
+    return false;
+}
+
+// 5 + 5 is 10, as long as it does not leave INT's range: what happens beyond is the engine's business.
+static bool folded(const struct expr *expr, const char *name, int64_t *out) {
+    int64_t a, b;
+    bool overflow = true;
+    if (expr->arg_count != 2 || !tide__type_is_integer(expr->type) || expr->type->kind < TYPE_INT) return false;
+    if (!integer_literal(expr->args[0], &a) && !(expr->args[0]->kind == EXPR_CALL && folded(expr->args[0], expr->args[0]->function->name, &a)))
+        return false;
+    if (!integer_literal(expr->args[1], &b) && !(expr->args[1]->kind == EXPR_CALL && folded(expr->args[1], expr->args[1]->function->name, &b)))
+        return false;
+    if (strcmp(name, "+") == 0) overflow = __builtin_add_overflow(a, b, out);
+    if (strcmp(name, "-") == 0) overflow = __builtin_sub_overflow(a, b, out);
+    if (strcmp(name, "*") == 0) overflow = __builtin_mul_overflow(a, b, out);
+    return !overflow && *out >= INT32_MIN && *out <= INT32_MAX;
+}
+
 static struct lineage arithmetic(const struct canon *c, const struct expr *expr, const char *name) {
     struct operands list = {0};
     collect_sum(c, expr, name, &list);
@@ -281,11 +307,14 @@ static struct lineage call(const struct canon *c, const struct expr *expr, bool 
     if (strcmp(name, "AND") == 0) return logic(c, expr, !negated, negated);
     if (strcmp(name, "OR") == 0 || strcmp(name, "IN") == 0) return logic(c, expr, negated, negated);
     struct lineage result;
+    int64_t constant;
     if (is_comparison(name) && expr->arg_count == 2) {
         bool turn = negated && may_turn(expr);
         result = comparison(c, name, canon(c, expr->args[0], false), canon(c, expr->args[1], false), turn, expr->pos);
         if (turn || !negated) return result;
-    } else    if (strcmp(name, "CAST") == 0 || strcmp(name, "TRY_CAST") == 0)
+    } else if (folded(expr, name, &constant))
+        result = (struct lineage){.text = tide__arena_printf(c->arena, "%lld", (long long)constant), .role = LINEAGE_LITERAL, .pos = expr->pos};
+    else if (strcmp(name, "CAST") == 0 || strcmp(name, "TRY_CAST") == 0)
         result = cast(c, expr);
     else if ((strcmp(name, "+") == 0 || strcmp(name, "*") == 0) && expr->arg_count == 2)
         result = arithmetic(c, expr, name);

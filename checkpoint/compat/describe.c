@@ -5,6 +5,7 @@
 // do shows in the clauses of the operator above them.
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/zone.h"
 #include "checkpoint/compat/canon.h"
 #include "checkpoint/savepoint.h"
 
@@ -116,7 +117,7 @@ static void window_clauses(struct describer *d, const struct window *window, con
     int64_t offset = session || grid <= 0 ? window->offset_ms : (window->offset_ms % grid + grid) % grid;
     if (offset != 0) clause(d, "window.offset", tide__canon_duration(offset, d->arena), pos);
     clause(d, "window.time_attribute", window->proctime ? "PROCTIME()" : time, pos);
-    if (window->ltz) clause(d, "config.time_zone", "windows are cut in the session time zone", pos);
+    if (window->ltz) clause(d, "config.time_zone", tide__zone_name(d->plan->settings.zone), pos);
     if (session && session_keys != NULL && *session_keys != '\0') clause(d, "window.session_partition", session_keys, pos);
 }
 
@@ -324,23 +325,51 @@ static void describe_tvf(struct describer *d, const struct plan_node *node) {
     d->flows[node->id] = flow;
 }
 
-static void describe_expand(struct describer *d, const struct plan_node *node) {
+// One grouping set: the canonical texts of its columns.
+struct grouping_set {
+    const char *key;  // all of them, to sort by
+    const struct lineage *fields;
+};
+
+static int compare_sets(const void *a, const void *b) {
+    return strcmp(((const struct grouping_set *)a)->key, ((const struct grouping_set *)b)->key);
+}
+
+static struct grouping_set grouping_set(const struct describer *d, const struct plan_node *node, uint32_t set) {
     const struct flow *input = input_flow(d, node, 0);
-    struct flow flow = *input;
-    flow.fields = ARENA_ARRAY(d->arena, struct lineage, node->field_count + 1);
+    struct lineage *fields = ARENA_ARRAY(d->arena, struct lineage, node->field_count + 1);
+    struct strbuf key = {0};
     for (uint32_t f = 0; f < node->field_count; f++) {
-        struct lineage first = tide__canon_expr(node->expand.outputs[f], input->fields, d->arena);
-        const char *text = first.text;
+        fields[f] = tide__canon_expr(node->expand.outputs[set * node->field_count + f], input->fields, d->arena);
+        tide__strbuf_append(&key, fields[f].text, strlen(fields[f].text));
+        tide__strbuf_append_char(&key, '\n');
+    }
+    struct grouping_set result = {tide__arena_strndup(d->arena, key.data != NULL ? key.data : "", key.len), fields};
+    tide__strbuf_deinit(&key);
+    return result;
+}
+
+// The order of the sets does not matter: they are sorted.
+static void describe_expand(struct describer *d, const struct plan_node *node) {
+    struct flow flow = *input_flow(d, node, 0);
+    flow.fields = ARENA_ARRAY(d->arena, struct lineage, node->field_count + 1);
+    struct grouping_set *sets = ARENA_ARRAY(d->arena, struct grouping_set, node->expand.set_count + 1);
+    for (uint32_t s = 0; s < node->expand.set_count; s++) sets[s] = grouping_set(d, node, s);
+    struct grouping_set first = sets[0];
+    qsort(sets, node->expand.set_count, sizeof *sets, compare_sets);
+    for (uint32_t f = 0; f < node->field_count; f++) {
+        struct strbuf text = {0};
         bool differ = false;
-        for (uint32_t s = 1; s < node->expand.set_count; s++) {
-            struct lineage other = tide__canon_expr(node->expand.outputs[s * node->field_count + f], input->fields, d->arena);
-            differ |= strcmp(other.text, first.text) != 0;
-            text = tide__arena_printf(d->arena, "%s | %s", text, other.text);
+        for (uint32_t s = 0; s < node->expand.set_count; s++) {
+            differ |= strcmp(sets[s].fields[f].text, first.fields[f].text) != 0;
+            tide__strbuf_printf(&text, "%s%s", s > 0 ? " | " : "", sets[s].fields[f].text);
         }
-        flow.fields[f] = first;
+        flow.fields[f] = first.fields[f];
         if (differ)
             flow.fields[f] = (struct lineage){
-                .text = tide__canon_bounded(tide__arena_printf(d->arena, "GROUPING SETS(%s)", text), d->arena), .pos = first.pos};
+                .text = tide__canon_bounded(tide__arena_printf(d->arena, "GROUPING SETS(%.*s)", (int)text.len, text.data), d->arena),
+                .pos = first.fields[f].pos};
+        tide__strbuf_deinit(&text);
     }
     d->flows[node->id] = flow;
 }
