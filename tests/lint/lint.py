@@ -17,7 +17,7 @@ LINES_MAX, FUNCTION_MAX = 900, 70
 ARROWS = {
     'base': ['include'],
     'state': ['base', 'include'],
-    'engine': ['base', 'include', 'state/state.h'],
+    'engine': ['base', 'include', 'state/state.h', 'state/memtable.h'],
     'sql': ['base', 'include', 'engine/plan.h'],
     'checkpoint': ['base', 'include', 'state/state.h', 'engine/plan.h', 'engine/snapshot.h', 'schemas'],
     'api': ['base', 'include', 'sql', 'engine', 'checkpoint', 'state'],
@@ -141,7 +141,7 @@ def check_banned_functions(a):
     pattern = re.compile(r'(?<![\w.>])(' + '|'.join(BANNED) + r')\s*\(')
     for f in sources('.c', '.h', '.y', '.re'):
         if f.parts[-2] == 'tools' and f.suffix == '.c':
-            skip = {'exit'}
+            skip = {'exit', 'abort', 'malloc', 'calloc', 'realloc', 'free', 'strdup'}  # sees no engine header
         else:
             skip = set()
         for n, line in enumerate(bare(f.read_text()).splitlines(), 1):
