@@ -150,6 +150,7 @@ static bool comparable(const struct type *a, const struct type *b) {
     if (tide__type_is_numeric(a)) return tide__type_is_numeric(b);
     if (tide__type_is_string(a)) return tide__type_is_string(b);
     if (is_bytes(a)) return is_bytes(b);
+    if (a->child_count > 0) return tide__type_same(a, b);
     return a->kind == b->kind;
 }
 

@@ -20,12 +20,15 @@
     X(abs, "ABS")                                                                                                      \
     X(acos, "ACOS")                                                                                                    \
     X(and, "AND")                                                                                                      \
+    X(array, "ARRAY")                                                                                                  \
+    X(array_contains, "ARRAY_CONTAINS")                                                                                \
     X(ascii, "ASCII")                                                                                                  \
     X(asin, "ASIN")                                                                                                    \
     X(atan, "ATAN")                                                                                                    \
     X(atan2, "ATAN2")                                                                                                  \
     X(bin, "BIN")                                                                                                      \
     X(btrim, "BTRIM")                                                                                                  \
+    X(cardinality, "CARDINALITY")                                                                                      \
     X(case, "CASE")                                                                                                    \
     X(cast, "CAST")                                                                                                    \
     X(ceil, "CEIL")                                                                                                    \
@@ -50,14 +53,19 @@
     X(dayofmonth, "DAYOFMONTH")                                                                                        \
     X(dayofweek, "DAYOFWEEK")                                                                                          \
     X(dayofyear, "DAYOFYEAR")                                                                                          \
+    X(decode, "DECODE")                                                                                                \
     X(degrees, "DEGREES")                                                                                              \
     X(e, "E")                                                                                                          \
+    X(element, "ELEMENT")                                                                                              \
     X(elt, "ELT")                                                                                                      \
+    X(encode, "ENCODE")                                                                                                \
     X(endswith, "ENDSWITH")                                                                                            \
     X(exp, "EXP")                                                                                                      \
     X(extract, "EXTRACT")                                                                                              \
+    X(field, "FIELD")                                                                                                  \
     X(floor, "FLOOR")                                                                                                  \
     X(floor_to, "FLOOR_TO")                                                                                            \
+    X(from_base64, "FROM_BASE64")                                                                                      \
     X(from_unixtime, "FROM_UNIXTIME")                                                                                  \
     X(greatest, "GREATEST")                                                                                            \
     X(hex, "HEX")                                                                                                      \
@@ -77,6 +85,7 @@
     X(is_null, "IS NULL")                                                                                              \
     X(is_true, "IS TRUE")                                                                                              \
     X(is_unknown, "IS UNKNOWN")                                                                                        \
+    X(item, "ITEM")                                                                                                    \
     X(least, "LEAST")                                                                                                  \
     X(left, "LEFT")                                                                                                    \
     X(like, "LIKE")                                                                                                    \
@@ -90,6 +99,10 @@
     X(lower, "LOWER")                                                                                                  \
     X(lpad, "LPAD")                                                                                                    \
     X(ltrim, "LTRIM")                                                                                                  \
+    X(map, "MAP")                                                                                                      \
+    X(map_keys, "MAP_KEYS")                                                                                            \
+    X(map_values, "MAP_VALUES")                                                                                        \
+    X(md5, "MD5")                                                                                                      \
     X(minus_date, "MINUS_DATE")                                                                                        \
     X(minute, "MINUTE")                                                                                                \
     X(mod, "MOD")                                                                                                      \
@@ -100,7 +113,9 @@
     X(nullif, "NULLIF")                                                                                                \
     X(octet_length, "OCTET_LENGTH")                                                                                    \
     X(or, "OR")                                                                                                        \
+    X(overlaps, "OVERLAPS")                                                                                            \
     X(overlay, "OVERLAY")                                                                                              \
+    X(parse_url, "PARSE_URL")                                                                                          \
     X(pi, "PI")                                                                                                        \
     X(position, "POSITION")                                                                                            \
     X(power, "POWER")                                                                                                  \
@@ -109,26 +124,40 @@
     X(radians, "RADIANS")                                                                                              \
     X(rand, "RAND")                                                                                                    \
     X(rand_integer, "RAND_INTEGER")                                                                                    \
+    X(regexp, "REGEXP")                                                                                                \
+    X(regexp_count, "REGEXP_COUNT")                                                                                    \
+    X(regexp_extract, "REGEXP_EXTRACT")                                                                                \
+    X(regexp_replace, "REGEXP_REPLACE")                                                                                \
     X(repeat, "REPEAT")                                                                                                \
     X(replace, "REPLACE")                                                                                              \
     X(reverse, "REVERSE")                                                                                              \
     X(right, "RIGHT")                                                                                                  \
     X(round, "ROUND")                                                                                                  \
+    X(row, "ROW")                                                                                                      \
     X(rpad, "RPAD")                                                                                                    \
     X(rtrim, "RTRIM")                                                                                                  \
     X(second, "SECOND")                                                                                                \
+    X(sha1, "SHA1")                                                                                                    \
+    X(sha2, "SHA2")                                                                                                    \
+    X(sha224, "SHA224")                                                                                                \
+    X(sha256, "SHA256")                                                                                                \
+    X(sha384, "SHA384")                                                                                                \
+    X(sha512, "SHA512")                                                                                                \
     X(sign, "SIGN")                                                                                                    \
+    X(similar, "SIMILAR TO")                                                                                           \
     X(sin, "SIN")                                                                                                      \
     X(sinh, "SINH")                                                                                                    \
     X(split_index, "SPLIT_INDEX")                                                                                      \
     X(sqrt, "SQRT")                                                                                                    \
     X(startswith, "STARTSWITH")                                                                                        \
+    X(str_to_map, "STR_TO_MAP")                                                                                        \
     X(substr, "SUBSTR")                                                                                                \
     X(substring, "SUBSTRING")                                                                                          \
     X(tan, "TAN")                                                                                                      \
     X(tanh, "TANH")                                                                                                    \
     X(timestampadd, "TIMESTAMPADD")                                                                                    \
     X(timestampdiff, "TIMESTAMPDIFF")                                                                                  \
+    X(to_base64, "TO_BASE64")                                                                                          \
     X(to_date, "TO_DATE")                                                                                              \
     X(to_timestamp, "TO_TIMESTAMP")                                                                                    \
     X(to_timestamp_ltz, "TO_TIMESTAMP_LTZ")                                                                            \
@@ -139,8 +168,11 @@
     X(trim_trailing, "TRIM_TRAILING")                                                                                  \
     X(truncate, "TRUNCATE")                                                                                            \
     X(try_cast, "TRY_CAST")                                                                                            \
+    X(typeof, "TYPEOF")                                                                                                \
     X(unix_timestamp, "UNIX_TIMESTAMP")                                                                                \
     X(upper, "UPPER")                                                                                                  \
+    X(url_decode, "URL_DECODE")                                                                                        \
+    X(url_encode, "URL_ENCODE")                                                                                        \
     X(uuid, "UUID")                                                                                                    \
     X(week, "WEEK")                                                                                                    \
     X(year, "YEAR")                                                                                                    \

@@ -29,8 +29,20 @@ static tide_status run_octet_length(struct eval_context *ctx, const struct expr 
     return TIDE_OK;
 }
 
+// Position of the nth `part` that begins at the character `-start` from the end or before, searching backwards.
+static int64_t position_backwards(struct str s, struct str part, int64_t start, int64_t nth) {
+    int64_t last = length_of(s) + start + 1 - length_of(part) + 1;  // the first candidate, as a position
+    for (int64_t at = last; at >= 1; at--) {
+        size_t byte = tide__text_prefix(s, at - 1);
+        if (s.len - byte < part.len || memcmp(s.data + byte, part.data, part.len) != 0) continue;
+        if (--nth == 0) return at;
+    }
+    return 0;
+}
+
 // Character position of the nth `part` from character `start` (1-based) on; 0 if there is none.
 static int64_t position_of(struct str s, struct str part, int64_t start, int64_t nth) {
+    if (start < 0 && nth > 0) return position_backwards(s, part, start, nth);
     if (start < 1 || nth < 1) return 0;
     size_t at = tide__text_prefix(s, start - 1);
     if (start > 1 && at == s.len && length_of(s) < start - 1) return 0;

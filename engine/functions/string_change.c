@@ -8,25 +8,6 @@
 
 // --- case ----------------------------------------------------------------------------------------------------------
 
-static void put_utf8(uint32_t c, struct strbuf *out) {
-    char bytes[4];
-    size_t n = 0;
-    if (c < 0x80) {
-        bytes[n++] = (char)c;
-    } else if (c < 0x800) {
-        bytes[n++] = (char)(0xC0 | c >> 6);
-    } else if (c < 0x10000) {
-        bytes[n++] = (char)(0xE0 | c >> 12);
-        bytes[n++] = (char)(0x80 | (c >> 6 & 0x3F));
-    } else {
-        bytes[n++] = (char)(0xF0 | c >> 18);
-        bytes[n++] = (char)(0x80 | (c >> 12 & 0x3F));
-        bytes[n++] = (char)(0x80 | (c >> 6 & 0x3F));
-    }
-    if (c >= 0x80) bytes[n++] = (char)(0x80 | (c & 0x3F));
-    tide__strbuf_append(out, bytes, n);
-}
-
 static bool ascii_case(struct str s, bool upper, struct strbuf *out) {
     char *to = tide__strbuf_reserve(out, s.len);
     char first = upper ? 'a' : 'A', last = upper ? 'z' : 'Z';
@@ -46,9 +27,9 @@ static void unicode_case(struct str s, bool upper, struct strbuf *out) {
         if (upper && c == 0xDF) {
             tide__strbuf_append_c(out, "SS");
         } else if (locale == (locale_t)0) {
-            put_utf8(c, out);
+            tide__text_put_utf8(c, out);
         } else {
-            put_utf8((uint32_t)(upper ? towupper_l(c, locale) : towlower_l(c, locale)), out);
+            tide__text_put_utf8((uint32_t)(upper ? towupper_l(c, locale) : towlower_l(c, locale)), out);
         }
     }
     if (locale != (locale_t)0) freelocale(locale);
@@ -155,7 +136,8 @@ static bool make_overlay(const struct expr *call, const struct column *args, siz
     }
     tide__strbuf_append(out, s.data, tide__text_prefix(s, start - 1));
     tide__strbuf_append_str(out, with);
-    if (replaced >= 0 && start + replaced <= length) {
+    // A length of 0 drops the rest: Flink does.
+    if (replaced > 0 && start + replaced <= length) {
         size_t skip = tide__text_prefix(s, start - 1 + replaced);
         tide__strbuf_append(out, s.data + skip, s.len - skip);
     }
@@ -189,7 +171,7 @@ static bool make_translate(const struct expr *call, const struct column *args, s
 
 static bool make_chr(const struct expr *call, const struct column *args, size_t row, struct strbuf *out) {
     int64_t n = args[0].i64[row];
-    if (n >= 0) put_utf8((uint32_t)(n & 0xFF), out);
+    if (n >= 0) tide__text_put_utf8((uint32_t)(n & 0xFF), out);
     return true;
 }
 

@@ -18,6 +18,16 @@ size_t tide__text_find(struct str s, struct str part, size_t from) {
     return hit == NULL ? SIZE_MAX : (size_t)(hit - s.data);
 }
 
+void tide__text_put_utf8(uint32_t c, struct strbuf *out) {
+    if (c < 0x80) {
+        tide__strbuf_append_char(out, (char)c);
+        return;
+    }
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    tide__strbuf_append_char(out, (char)((0xFF00 >> (more + 1) & 0xFF) | c >> (6 * more)));
+    while (more-- > 0) tide__strbuf_append_char(out, (char)(0x80 | (c >> (6 * more) & 0x3F)));
+}
+
 tide_status tide__text_rows(struct eval_context *ctx, const struct expr *call, const struct column *args,
                             struct selection rows, tide__text_make *make, struct column *out) {
     struct strbuf text = {0};
