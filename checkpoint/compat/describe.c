@@ -48,11 +48,15 @@ static const char *source_text(const struct describer *d, struct source_pos pos)
     return len > 0 ? tide__arena_strndup(d->arena, text, len) : NULL;
 }
 
+static const char *copy(const struct describer *d, const char *text) {
+    return text != NULL ? tide__arena_strndup(d->arena, text, strlen(text)) : NULL;
+}
+
 static void clause(struct describer *d, const char *code, const char *text, struct source_pos pos) {
     d->clauses = tide__grow(d->clauses, &d->clause_cap, d->clause_count + 1, sizeof *d->clauses);
     d->clauses[d->clause_count++] = (struct plan_clause){
         .code = code,
-        .text = text,
+        .text = copy(d, text),  // tables and their names may go before the description
         .line = pos.line,
         .column = pos.column,
         .source = source_text(d, pos),
@@ -74,9 +78,9 @@ static void finish_operator(struct describer *d, const struct plan_node *node, c
     struct plan_clause *clauses = ARENA_ARRAY(d->arena, struct plan_clause, d->clause_count + 1);
     if (d->clause_count > 0) memcpy(clauses, d->clauses, d->clause_count * sizeof *clauses);
     d->operators[d->operator_count++] = (struct plan_operator){
-        .operator_id = node->operator_id,
+        .operator_id = copy(d, node->operator_id),
         .kind = tide__plan_kind_name(node->kind),
-        .uid = node->uid,
+        .uid = copy(d, node->uid),
         .stateful = node->stateful,
         .fingerprint = fingerprint(clauses, d->clause_count),
         .clause_count = d->clause_count,
@@ -229,7 +233,7 @@ static const struct flow *input_flow(const struct describer *d, const struct pla
 static struct flow own_flow(const struct describer *d, const struct plan_node *node) {
     struct flow flow = {.fields = ARENA_ARRAY(d->arena, struct lineage, node->field_count + 1)};
     flow.inputs = ARENA_ARRAY(d->arena, const char *, 1);
-    flow.inputs[0] = node->operator_id;
+    flow.inputs[0] = copy(d, node->operator_id);
     flow.input_count = 1;
     flow.above_state = node->stateful;
     return flow;

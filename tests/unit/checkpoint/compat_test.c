@@ -1,0 +1,215 @@
+// Two scripts and what the comparison says of them: what is cosmetic raises no alarm, what matters has its code.
+#include "checkpoint_tests.h"
+
+#include "base/arena.h"
+#include "checkpoint/compat/compat.h"
+#include "sql/bind_ast.h"
+#include "sql/sql.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BID                                                                                                            \
+    "CREATE TABLE Bid (ts TIMESTAMP(3), auction BIGINT, price DECIMAL(10, 2), item STRING, d DOUBLE, "                \
+    "WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'csv');\n"
+
+static struct plan_description describe(const char *sql, struct arena *arena) {
+    struct plan_description out = {0};
+    tide_error err;
+    tide__error_clear(&err);
+    struct sql_session *session = tide__sql_session_new();
+    struct parser *parser = tide__parser_new(sql, strlen(sql));
+    for (;;) {
+        struct statement *statement;
+        ck_assert_msg(tide__parse_next(parser, arena, &statement, &err) == TIDE_OK, "%s\n%s", err.message, sql);
+        if (statement == NULL) break;
+        struct sql_result result = {0};
+        ck_assert_msg(tide__sql_compile(session, statement, tide__str(sql), 0, arena, &result, &err) == TIDE_OK, "%u:%u: %s\n%s",
+                      err.line, err.column, err.message, sql);
+        if (result.kind == SQL_JOB) tide__plan_describe(result.plan, arena, &out);
+    }
+    tide__parser_free(parser);
+    tide__sql_session_free(session);
+    return out;
+}
+
+// The codes of the changes that are not compatible, in order: "topn.limit group_by.added "; "" if there are none.
+static void compare(const char *old_query, const char *new_query, char *out, size_t size) {
+    struct arena arena;
+    tide__arena_init(&arena);
+    struct plan_description old_plan = describe(tide__arena_printf(&arena, BID "%s", old_query), &arena);
+    struct plan_description new_plan = describe(tide__arena_printf(&arena, BID "%s", new_query), &arena);
+    struct compat_report report;
+    tide__compat_compare(&old_plan, &new_plan, &arena, &report);
+    out[0] = '\0';
+    enum compat_verdict worst = COMPAT_COMPATIBLE;
+    for (size_t i = 0; i < report.change_count; i++) {
+        const struct compat_change *change = &report.changes[i];
+        ck_assert(change->message != NULL && change->state != NULL && change->operator_id != NULL);
+        if (change->verdict == COMPAT_COMPATIBLE) continue;
+        worst = COMPAT_INCOMPATIBLE;
+        size_t len = strlen(out);
+        snprintf(out + len, size - len, "%s%s", len > 0 ? " " : "", change->code);
+    }
+    ck_assert_int_eq(report.verdict, worst);
+    tide__arena_deinit(&arena);
+}
+
+static const char top3[] = "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY s DESC) AS rk FROM ("
+                           "SELECT window_start, window_end, auction, SUM(price) AS s, COUNT(*) AS c "
+                           "FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) WHERE price > 1 AND auction <> 5 "
+                           "GROUP BY window_start, window_end, auction)) WHERE rk <= 3;";
+
+// top3 with one piece of its text replaced.
+static const char *edited(const char *from, const char *to) {
+    static char text[4096];
+    const char *at = strstr(top3, from);
+    ck_assert_msg(at != NULL, "no \"%s\" in the query", from);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - top3), top3, to, at + strlen(from));
+    return text;
+}
+
+START_TEST(what_is_cosmetic_raises_no_alarm) {
+    static const char *const edits[][2] = {
+        {"rk <= 3", "rk < 4"},
+        {"rk <= 3", "3 >= rk"},
+        {"rk <= 3", "rk BETWEEN 1 AND 3"},
+        {"INTERVAL '1' MINUTE", "INTERVAL '60' SECOND"},
+        {"INTERVAL '1' MINUTE", "INTERVAL '1' MINUTE, INTERVAL '0' SECOND"},
+        {"SELECT *", "select   *"},
+        {"FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE))", "FROM TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"},
+        {"price > 1", "1 < price"},
+        {"price > 1", "NOT (price <= 1)"},
+        {"price > 1", "price > 1.00"},
+        {"price > 1 AND auction <> 5", "auction <> 5 AND price > 1 AND 1 < price"},
+        {"auction <> 5", "auction <> 2 + 3"},
+        {"auction <> 5", "auction NOT IN (5)"},
+        {"COUNT(*)", "COUNT(1)"},
+        {"ORDER BY s DESC", "ORDER BY s DESC NULLS LAST"},
+        {"GROUP BY window_start, window_end, auction", "GROUP BY auction, window_end, window_start"},
+        {"FROM TABLE(TUMBLE(TABLE Bid,", "FROM TABLE(TUMBLE(TABLE Bid, -- it's\n"},
+    };
+    char found[512];
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        compare(top3, edited(edits[i][0], edits[i][1]), found, sizeof found);
+        ck_assert_msg(found[0] == '\0', "%s -> %s: %s", edits[i][0], edits[i][1], found);
+    }
+}
+END_TEST
+
+START_TEST(a_view_is_its_query) {
+    char found[512];
+    compare(top3,
+            "CREATE VIEW sums AS SELECT window_start AS a, window_end AS b, auction, SUM(price) AS total, COUNT(*) AS n "
+            "FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) WHERE price > 1 AND auction <> 5 "
+            "GROUP BY window_start, window_end, auction;\n"
+            "WITH ranked AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY a, b ORDER BY total DESC) AS rk FROM sums) "
+            "SELECT * FROM ranked WHERE rk <= 3;",
+            found, sizeof found);
+    ck_assert_str_eq(found, "");
+}
+END_TEST
+
+START_TEST(what_matters_has_its_code) {
+    static const char *const edits[][3] = {
+        {"rk <= 3", "rk <= 5", "topn.limit"},
+        {"rk <= 3", "rk <= 2", "topn.limit"},
+        {"rk <= 3", "rk BETWEEN 2 AND 3", "topn.offset"},
+        {"ORDER BY s DESC", "ORDER BY s", "topn.order_by"},
+        {"ORDER BY s DESC", "ORDER BY c DESC", "topn.order_by"},
+        {"ORDER BY s DESC", "ORDER BY s DESC, c", "topn.order_by"},
+        {"PARTITION BY window_start, window_end", "PARTITION BY window_start, window_end, auction", "topn.partition_added"},
+        {"INTERVAL '1' MINUTE", "INTERVAL '2' MINUTE", "window.size window.size"},
+        {"price > 1", "price > 2", "filter.changed"},
+        {"price > 1 AND auction", "auction", "filter.removed"},
+        {"price > 1", "price >= 1", "filter.changed"},
+        {"SUM(price)", "MAX(price)", "agg.modified topn.order_by topn.input"},
+        {"SUM(price) AS s", "SUM(price) FILTER (WHERE auction = 1) AS s", "agg.modified topn.order_by topn.input"},
+        {"SUM(price) AS s", "SUM(DISTINCT price) AS s", "agg.removed agg.distinct_added topn.order_by topn.input"},
+    };
+    char found[512];
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        compare(top3, edited(edits[i][0], edits[i][1]), found, sizeof found);
+        ck_assert_msg(strcmp(found, edits[i][2]) == 0, "%s -> %s: %s, expected %s", edits[i][0], edits[i][1], found, edits[i][2]);
+    }
+}
+END_TEST
+
+#define TUMBLED "FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) "
+
+START_TEST(aggregations_keys_and_windows_are_told_apart) {
+    static const char *const pairs[][3] = {
+        {"SELECT auction, item, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction, item;",
+         "SELECT auction, item, SUM(price) " TUMBLED "GROUP BY window_start, window_end, item, auction;", "group_by.order"},
+        {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;",
+         "SELECT auction, item, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction, item;", "group_by.added"},
+        {"SELECT item, SUM(price) " TUMBLED "GROUP BY window_start, window_end, item;",
+         "SELECT UPPER(item), SUM(price) " TUMBLED "GROUP BY window_start, window_end, UPPER(item);", "group_by.changed"},
+        {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;",
+         "SELECT auction, SUM(price), COUNT(*) " TUMBLED "GROUP BY window_start, window_end, auction;", "agg.added"},
+        {"SELECT auction, SUM(price), COUNT(*) " TUMBLED "GROUP BY window_start, window_end, auction;",
+         "SELECT auction, COUNT(*), SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;", "agg.order"},
+        {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;",
+         "SELECT auction, SUM(price) FROM TABLE(HOP(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' MINUTE)) "
+         "GROUP BY window_start, window_end, auction;",
+         "window.type window.slide"},
+        {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction HAVING SUM(price) > 5;",
+         "SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction HAVING SUM(price) > 6;", ""},
+        {"SELECT auction, SUM(price) AS s " TUMBLED "GROUP BY window_start, window_end, auction;",
+         "SELECT SUM(price) * 2 AS t, auction " TUMBLED "GROUP BY window_start, window_end, auction;", ""},
+        {"SELECT auction FROM Bid;", "SELECT auction, price FROM Bid WHERE price > 1;", ""},
+        // Doubles: the order of a sum's operands is the user's, and NOT does not turn where a NaN may come.
+        {"SELECT SUM(d) " TUMBLED "WHERE NOT (d < 1) GROUP BY window_start, window_end;",
+         "SELECT SUM(d) " TUMBLED "WHERE d >= 1 GROUP BY window_start, window_end;", "filter.changed"},
+    };
+    char found[512];
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        compare(pairs[i][0], pairs[i][1], found, sizeof found);
+        ck_assert_msg(strcmp(found, pairs[i][2]) == 0, "%s\n%s\n%s, expected %s", pairs[i][0], pairs[i][1], found, pairs[i][2]);
+    }
+}
+END_TEST
+
+START_TEST(a_clause_has_its_place_and_the_users_text) {
+    struct arena arena;
+    tide__arena_init(&arena);
+    struct plan_description plan = describe(tide__arena_printf(&arena, BID "%s", top3), &arena);
+    const struct plan_clause *sum = NULL;
+    for (size_t i = 0; i < plan.operator_count; i++)
+        for (size_t k = 0; k < plan.operators[i].clause_count; k++)
+            if (strcmp(plan.operators[i].clauses[k].code, "agg") == 0 && sum == NULL) sum = &plan.operators[i].clauses[k];
+    ck_assert_ptr_nonnull(sum);
+    ck_assert_str_eq(sum->text, "SUM(Bid.price) DECIMAL(38, 2)");
+    ck_assert_str_eq(sum->source, "SUM(price)");
+    ck_assert_uint_eq(sum->line, 2);
+    ck_assert_uint_eq(sum->column, (uint32_t)(strstr(top3, "SUM(price)") - top3) + 1);
+    tide__arena_deinit(&arena);
+}
+END_TEST
+
+START_TEST(messages_are_plain) {
+    struct arena arena;
+    tide__arena_init(&arena);
+    struct plan_description old_plan = describe(tide__arena_printf(&arena, BID "%s", top3), &arena);
+    struct plan_description new_plan = describe(tide__arena_printf(&arena, BID "%s", edited("rk <= 3", "rk <= 5")), &arena);
+    struct compat_report report;
+    tide__compat_compare(&old_plan, &new_plan, &arena, &report);
+    ck_assert_uint_eq(report.change_count, 1);
+    ck_assert_str_eq(report.changes[0].message, "the Top-N limit was 3 and is 5");
+    ck_assert_str_eq(report.changes[0].state, "the rows below rank 3 were not kept, so the state can't be used");
+    tide__arena_deinit(&arena);
+}
+END_TEST
+
+TCase *make_compat_case(void) {
+    TCase *tests = tcase_create("compat");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, what_is_cosmetic_raises_no_alarm);
+    tcase_add_test(tests, a_view_is_its_query);
+    tcase_add_test(tests, what_matters_has_its_code);
+    tcase_add_test(tests, aggregations_keys_and_windows_are_told_apart);
+    tcase_add_test(tests, a_clause_has_its_place_and_the_users_text);
+    tcase_add_test(tests, messages_are_plain);
+    return tests;
+}
