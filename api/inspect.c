@@ -9,8 +9,8 @@
 
 #define WINDOWS_SHOWN 10
 
-tide_status tide__api_savepoint_find(const char *path, struct arena *arena, struct savepoint **out, const char **out_path,
-                                     const char **out_skipped, tide_error *err) {
+tide_status tide__api_savepoint_find(const char *path, struct arena *arena, struct savepoint **out,
+                                     const char **out_path, const char **out_skipped, tide_error *err) {
     *out = NULL;
     *out_path = path;
     *out_skipped = NULL;
@@ -67,17 +67,20 @@ static void put_head(const struct inspected *in, struct strbuf *out) {
     const struct savepoint_info *info = in->info;
     tide__strbuf_printf(out, "savepoint   %s\n", in->path);
     if (in->skipped != NULL) tide__strbuf_printf(out, "passed over %s\n", in->skipped);
-    tide__strbuf_printf(out, "job         %s, statement %u of %s\n", info->job_name, info->statement_index + 1, info->script_name);
+    tide__strbuf_printf(out, "job         %s, statement %u of %s\n", info->job_name, info->statement_index + 1,
+                        info->script_name);
     tide__strbuf_append_c(out, "taken       ");
     tide__api_put_time(info->created_ms, out);
     tide__strbuf_printf(out, " UTC, checkpoint %llu\n", (unsigned long long)info->checkpoint_id);
-    tide__strbuf_printf(out, "format      version %u, written by tidemark %s\n", info->format_version, info->writer_version);
+    tide__strbuf_printf(out, "format      version %u, written by tidemark %s\n", info->format_version,
+                        info->writer_version);
     tide__strbuf_append_c(out, "size        ");
     put_bytes(in->bytes, out);
     tide__strbuf_printf(out, "\nrows        %llu read%s\n", (unsigned long long)info->snapshot.rows,
                         info->snapshot.ended ? ", the input has ended: the job is finished" : "");
     if (info->rows_before > 0)
-        tide__strbuf_printf(out, "            %llu by earlier statements of the script\n", (unsigned long long)info->rows_before);
+        tide__strbuf_printf(out, "            %llu by earlier statements of the script\n",
+                            (unsigned long long)info->rows_before);
 }
 
 static void put_parts(const struct savepoint_info *info, enum task_part_kind kind, struct strbuf *out) {
@@ -86,11 +89,14 @@ static void put_parts(const struct savepoint_info *info, enum task_part_kind kin
         if (part->kind != kind) continue;
         tide__strbuf_printf(out, "  %-24s", part->operator_id);
         if (kind == TASK_PART_SOURCE)
-            tide__strbuf_printf(out, " %llu rows given out, position of %zu bytes", (unsigned long long)part->rows, part->saved.len);
+            tide__strbuf_printf(out, " %llu rows given out, position of %zu bytes", (unsigned long long)part->rows,
+                                part->saved.len);
         else
-            tide__strbuf_printf(out, " %llu rows in, %llu out", (unsigned long long)part->rows_in, (unsigned long long)part->rows_out);
+            tide__strbuf_printf(out, " %llu rows in, %llu out", (unsigned long long)part->rows_in,
+                                (unsigned long long)part->rows_out);
         if (part->late_rows > 0) tide__strbuf_printf(out, ", %llu late", (unsigned long long)part->late_rows);
-        if (part->windows_fired > 0) tide__strbuf_printf(out, ", %llu windows fired", (unsigned long long)part->windows_fired);
+        if (part->windows_fired > 0)
+            tide__strbuf_printf(out, ", %llu windows fired", (unsigned long long)part->windows_fired);
         tide__strbuf_append_c(out, ", watermark ");
         tide__api_put_time(part->watermark, out);
         tide__strbuf_append_c(out, "\n");
@@ -119,7 +125,8 @@ static void put_windows(const struct savepoint_table *table, struct strbuf *out)
 static void put_fields(const char *what, const struct state_field *fields, size_t count, struct strbuf *out) {
     if (count == 0) return;
     tide__strbuf_printf(out, "    %s ", what);
-    for (size_t i = 0; i < count; i++) tide__strbuf_printf(out, "%s%s %s", i > 0 ? ", " : "", fields[i].name, fields[i].type);
+    for (size_t i = 0; i < count; i++)
+        tide__strbuf_printf(out, "%s%s %s", i > 0 ? ", " : "", fields[i].name, fields[i].type);
     tide__strbuf_append_c(out, "\n");
 }
 

@@ -13,8 +13,8 @@ struct inspected {
 };
 
 // The file itself, or the newest checkpoint of a state directory. *out must be closed; strings live in the arena.
-tide_status tide__api_savepoint_find(const char *path, struct arena *arena, struct savepoint **out, const char **out_path,
-                                     const char **out_skipped, tide_error *err) TIDE_CHECKED;
+tide_status tide__api_savepoint_find(const char *path, struct arena *arena, struct savepoint **out,
+                                     const char **out_path, const char **out_skipped, tide_error *err) TIDE_CHECKED;
 
 void tide__api_inspect_json(const struct inspected *in, struct strbuf *out);
 // Lines of section, name, field, value.

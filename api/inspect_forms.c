@@ -41,7 +41,8 @@ static void put_cell(const struct lines *lines, struct str s) {
     tide__strbuf_append_char(out, '"');
 }
 
-static void line(const struct lines *lines, const char *section, const char *name, const char *field, struct str value) {
+static void line(const struct lines *lines, const char *section, const char *name, const char *field,
+                 struct str value) {
     char separator = lines->csv ? ',' : '\t';
     put_cell(lines, tide__str(section));
     tide__strbuf_append_char(lines->out, separator);
@@ -97,7 +98,8 @@ static void part_lines(struct lines *lines, const struct savepoint_info *info, c
     if (op == NULL) return;
     line(lines, section, name, "kind", tide__str(op->kind));
     if (op->uid != NULL) line(lines, section, name, "uid", tide__str(op->uid));
-    for (size_t i = 0; i < op->clause_count; i++) line(lines, section, name, op->clauses[i].code, tide__str(op->clauses[i].text));
+    for (size_t i = 0; i < op->clause_count; i++)
+        line(lines, section, name, op->clauses[i].code, tide__str(op->clauses[i].text));
 }
 
 static void table_lines(struct lines *lines, const struct savepoint_table *table) {
@@ -125,7 +127,8 @@ void tide__api_inspect_lines(const struct inspected *in, bool csv, struct strbuf
     struct lines lines = {.csv = csv, .out = out};
     line(&lines, "section", "name", "field", tide__str("value"));
     head_lines(&lines, in);
-    for (size_t i = 0; i < in->info->snapshot.part_count; i++) part_lines(&lines, in->info, &in->info->snapshot.parts[i]);
+    for (size_t i = 0; i < in->info->snapshot.part_count; i++)
+        part_lines(&lines, in->info, &in->info->snapshot.parts[i]);
     for (size_t i = 0; i < in->info->table_count; i++) table_lines(&lines, &in->info->tables[i]);
     tide__strbuf_deinit(&lines.text);
 }
@@ -215,7 +218,8 @@ static void put_operator(const struct plan_operator *op, struct strbuf *out) {
     tide__strbuf_append_c(out, "]");
 }
 
-static void put_parts(const struct savepoint_info *info, enum task_part_kind kind, const char *name, struct strbuf *out) {
+static void put_parts(const struct savepoint_info *info, enum task_part_kind kind, const char *name,
+                      struct strbuf *out) {
     begin(name, "[", out);
     for (size_t i = 0; i < info->snapshot.part_count; i++) {
         const struct task_part *part = &info->snapshot.parts[i];

@@ -72,7 +72,8 @@ static tide_status take(const char *state_dir, const char *to, struct arena *are
     return running ? TIDE_OK : copy_newest(state_dir, to, arena, err);
 }
 
-tide_status tide_savepoint_take(const char *state_dir, const char *out_path, tide_write_fn *write, void *ctx, tide_error *err) {
+tide_status tide_savepoint_take(const char *state_dir, const char *out_path, tide_write_fn *write, void *ctx,
+                                tide_error *err) {
     tide_error own_error;
     if (err == NULL) err = &own_error;
     tide__error_clear(err);
@@ -134,7 +135,8 @@ static void report_damage(void *ctx, const char *table, uint32_t chunk, uint64_t
     if (chunk == UINT32_MAX) {
         tide__strbuf_printf(&text, "%s\n", what);
     } else {
-        tide__strbuf_printf(&text, "%s: state %s, chunk %u at offset %llu: %s", v->path, table, chunk, (unsigned long long)offset, what);
+        tide__strbuf_printf(&text, "%s: state %s, chunk %u at offset %llu: %s", v->path, table, chunk,
+                            (unsigned long long)offset, what);
         if (v->info != NULL) put_lost(v->info, table, chunk, &text);
         tide__strbuf_append_c(&text, "\n");
     }
@@ -156,8 +158,9 @@ static tide_status verify_file(struct verification *v, tide_error *err) {
             chunks += v->info->tables[i].chunk_count;
         }
         struct strbuf text = {0};
-        tide__strbuf_printf(&text, "%s: whole: %llu keys in %llu chunks, %llu bytes\n", v->path, (unsigned long long)entries,
-                            (unsigned long long)chunks, (unsigned long long)tide__savepoint_bytes(savepoint));
+        tide__strbuf_printf(&text, "%s: whole: %llu keys in %llu chunks, %llu bytes\n", v->path,
+                            (unsigned long long)entries, (unsigned long long)chunks,
+                            (unsigned long long)tide__savepoint_bytes(savepoint));
         put(v->write, v->ctx, &text);
         tide__strbuf_deinit(&text);
     }

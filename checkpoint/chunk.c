@@ -109,21 +109,24 @@ static const char *check_keys(const struct chunk *chunk, size_t key_bytes_min, c
             bad = "a key borrows more than the key before it has";
             break;
         }
-        if (i > 0 && tide__str_cmp((struct str){previous.data + shared, previous.len - shared}, (struct str){at, unshared}) >= 0)
+        if (i > 0 &&
+            tide__str_cmp((struct str){previous.data + shared, previous.len - shared}, (struct str){at, unshared}) >= 0)
             bad = "its keys do not ascend";
         previous.len = shared;
         tide__strbuf_append(&previous, at, unshared);
         at += unshared;
         if (previous.len < key_bytes_min) bad = "a key is shorter than its window";
-        if (i == 0 && !tide__str_eq(tide__strbuf_str(&previous), index->first_key)) bad = "its first key is not the index's";
+        if (i == 0 && !tide__str_eq(tide__strbuf_str(&previous), index->first_key))
+            bad = "its first key is not the index's";
     }
-    if (bad == NULL && !tide__str_eq(tide__strbuf_str(&previous), index->last_key)) bad = "its last key is not the index's";
+    if (bad == NULL && !tide__str_eq(tide__strbuf_str(&previous), index->last_key))
+        bad = "its last key is not the index's";
     tide__strbuf_deinit(&previous);
     return bad;
 }
 
-const char *tide__chunk_unpack(struct str raw, uint32_t table, size_t key_bytes_min, const struct savepoint_chunk *index,
-                               struct arena *arena, struct chunk *out) {
+const char *tide__chunk_unpack(struct str raw, uint32_t table, size_t key_bytes_min,
+                               const struct savepoint_chunk *index, struct arena *arena, struct chunk *out) {
     struct pb_arena memory = {.arena = arena, .left = 16 * raw.len + ((size_t)1 << 16)};
     ProtobufCAllocator allocator = tide__pb_allocator(&memory);
     Tide__Pb__Chunk *message = tide__pb__chunk__unpack(&allocator, raw.len, (const uint8_t *)raw.data);
@@ -146,7 +149,8 @@ const char *tide__chunk_unpack(struct str raw, uint32_t table, size_t key_bytes_
     return check_keys(out, key_bytes_min, index);
 }
 
-bool tide__chunk_next(const struct chunk *chunk, struct chunk_cursor *cursor, struct str *out_key, struct str *out_value) {
+bool tide__chunk_next(const struct chunk *chunk, struct chunk_cursor *cursor, struct str *out_key,
+                      struct str *out_value) {
     if (cursor->at == chunk->entries) return false;
     size_t i = cursor->at++;
     cursor->key.len = chunk->shared[i];

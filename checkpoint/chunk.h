@@ -7,9 +7,9 @@
 #include "base/str.h"
 #include "checkpoint/savepoint.h"
 
-#define CHUNK_RAW_MAX       ((size_t)1 << 20)  // of a chunk with more than one entry
-#define CHUNK_RAW_LIMIT     ((size_t)1 << 30)  // of any chunk
-#define CHUNK_OVERHEAD_MAX  ((size_t)64)       // tags and lengths of the message's fields
+#define CHUNK_RAW_MAX      ((size_t)1 << 20)  // of a chunk with more than one entry
+#define CHUNK_RAW_LIMIT    ((size_t)1 << 30)  // of any chunk
+#define CHUNK_OVERHEAD_MAX ((size_t)64)       // tags and lengths of the message's fields
 
 // --- building -----------------------------------------------------------------------------------------------------
 
@@ -40,14 +40,15 @@ struct chunk {
 };
 
 // NULL: it is good; else what is wrong with it. key_bytes_min: of a windowed table, the bytes of the window.
-const char *tide__chunk_unpack(struct str raw, uint32_t table, size_t key_bytes_min, const struct savepoint_chunk *index,
-                               struct arena *arena, struct chunk *out);
+const char *tide__chunk_unpack(struct str raw, uint32_t table, size_t key_bytes_min,
+                               const struct savepoint_chunk *index, struct arena *arena, struct chunk *out);
 
 // Walks a chunk's entries.
 struct chunk_cursor {
     size_t at, key_at, value_at;
     struct strbuf key;
 };
-bool tide__chunk_next(const struct chunk *chunk, struct chunk_cursor *cursor, struct str *out_key, struct str *out_value);
+bool tide__chunk_next(const struct chunk *chunk, struct chunk_cursor *cursor, struct str *out_key,
+                      struct str *out_value);
 
 #endif

@@ -8,14 +8,14 @@
 tide_status tide__savepoint_fail_chunk(const struct savepoint *savepoint, size_t table, size_t chunk, const char *what,
                                        tide_error *err) {
     const struct savepoint_table *of = &savepoint->info.tables[table];
-    tide__fail(err, TIDE_ERR_SAVEPOINT, "broken savepoint %s: state \"%s\", chunk %zu at offset %llu: %s", savepoint->path,
-               of->desc.name, chunk, (unsigned long long)of->chunks[chunk].offset, what);
+    tide__fail(err, TIDE_ERR_SAVEPOINT, "broken savepoint %s: state \"%s\", chunk %zu at offset %llu: %s",
+               savepoint->path, of->desc.name, chunk, (unsigned long long)of->chunks[chunk].offset, what);
     tide__error_set_file(err, savepoint->path);
     return TIDE_ERR_SAVEPOINT;
 }
 
-const char *tide__savepoint_chunk(const struct savepoint *savepoint, size_t table, size_t chunk, struct frame_reader *reader,
-                                  struct arena *arena, struct chunk *out) {
+const char *tide__savepoint_chunk(const struct savepoint *savepoint, size_t table, size_t chunk,
+                                  struct frame_reader *reader, struct arena *arena, struct chunk *out) {
     const struct savepoint_table *of = &savepoint->info.tables[table];
     const struct savepoint_chunk *index = &of->chunks[chunk];
     struct str raw;
@@ -52,10 +52,12 @@ static bool next_chunk(struct entries *entries) {
     const struct savepoint_table *table = &entries->savepoint->info.tables[entries->table];
     if (entries->next_chunk >= table->chunk_count) return false;
     size_t at = entries->next_chunk++;
-    if (entries->upper.len > 0 && tide__str_cmp(table->chunks[at].first_key, tide__strbuf_str(&entries->upper)) >= 0) return false;
+    if (entries->upper.len > 0 && tide__str_cmp(table->chunks[at].first_key, tide__strbuf_str(&entries->upper)) >= 0)
+        return false;
     tide__arena_reset(&entries->arena);
     entries->cursor.at = entries->cursor.key_at = entries->cursor.value_at = 0;
-    const char *bad = tide__savepoint_chunk(entries->savepoint, entries->table, at, &entries->reader, &entries->arena, &entries->chunk);
+    const char *bad = tide__savepoint_chunk(entries->savepoint, entries->table, at, &entries->reader, &entries->arena,
+                                            &entries->chunk);
     if (bad != NULL) remember_failure(entries, at, bad);
     return bad == NULL;
 }
@@ -110,7 +112,8 @@ static size_t first_chunk(const struct savepoint_table *table, struct str lower)
 tide_status tide__savepoint_entries(struct savepoint *savepoint, size_t table, struct str lower, struct str upper,
                                     struct state_source **out, tide_error *err) {
     *out = NULL;
-    if (table >= savepoint->info.table_count) return tide__fail(err, TIDE_ERR_SAVEPOINT, "the savepoint has no such table");
+    if (table >= savepoint->info.table_count)
+        return tide__fail(err, TIDE_ERR_SAVEPOINT, "the savepoint has no such table");
     struct entries *entries = tide__calloc(1, sizeof *entries);
     entries->source = (struct state_source){.next = entries_next, .free = entries_free};
     entries->savepoint = savepoint;

@@ -22,7 +22,8 @@ static const char *read_frame(int fd, uint64_t offset, uint32_t length, struct f
     return NULL;
 }
 
-const char *tide__frame_check(int fd, uint64_t offset, uint32_t length, uint64_t checksum, struct frame_reader *reader) {
+const char *tide__frame_check(int fd, uint64_t offset, uint32_t length, uint64_t checksum,
+                              struct frame_reader *reader) {
     const char *bad = read_frame(fd, offset, length, reader);
     if (bad != NULL) return bad;
     if (tide__hash_checksum(reader->frame.data, length, 0) != checksum) return "its checksum is wrong";

@@ -50,8 +50,9 @@ static tide_status check_header(const struct savepoint *savepoint, tide_error *e
         return broken(savepoint, savepoint->size, "the file ends here, too early for a savepoint", err);
     uint32_t version = (uint32_t)format_get(header + 8, 4), flags = (uint32_t)format_get(header + 12, 4);
     if (version > SAVEPOINT_FORMAT_VERSION) {
-        tide__fail(err, TIDE_ERR_SAVEPOINT, "the savepoint %s was written by format version %u, this program reads up to %u",
-                   savepoint->path, version, SAVEPOINT_FORMAT_VERSION);
+        tide__fail(err, TIDE_ERR_SAVEPOINT,
+                   "the savepoint %s was written by format version %u, this program reads up to %u", savepoint->path,
+                   version, SAVEPOINT_FORMAT_VERSION);
         tide__error_set_file(err, savepoint->path);
         tide__fail_hint(err, "Read it with a newer tidemark.");
         return TIDE_ERR_SAVEPOINT;
@@ -87,7 +88,8 @@ static tide_status read_manifest(struct savepoint *savepoint, tide_error *err) {
     uint32_t length = (uint32_t)format_get(footer + 8, 4), raw_length = (uint32_t)format_get(footer + 12, 4);
     if (offset < SAVEPOINT_HEADER_BYTES || offset > footer_at || length != footer_at - offset)
         return broken(savepoint, footer_at, "the footer does not point to the manifest", err);
-    if (raw_length > MANIFEST_RAW_LIMIT) return broken(savepoint, footer_at, "the manifest's raw length is too large", err);
+    if (raw_length > MANIFEST_RAW_LIMIT)
+        return broken(savepoint, footer_at, "the manifest's raw length is too large", err);
     struct frame_reader reader = {0};
     struct str raw;
     const char *bad = tide__frame_read(savepoint->fd, offset, length, raw_length, checksum, &reader, &raw);
@@ -112,7 +114,8 @@ tide_status tide__savepoint_open_fd(int fd, const char *path, struct savepoint *
     struct stat info;
     tide_status status = TIDE_OK;
     if (fstat(fd, &info) != 0) TIDE_TRY_OR(status, fail_open(path, err, errno), done);
-    if (!S_ISREG(info.st_mode)) TIDE_TRY_OR(status, fail_open(path, err, S_ISDIR(info.st_mode) ? EISDIR : EINVAL), done);
+    if (!S_ISREG(info.st_mode))
+        TIDE_TRY_OR(status, fail_open(path, err, S_ISDIR(info.st_mode) ? EISDIR : EINVAL), done);
     savepoint->size = (uint64_t)info.st_size;
     TIDE_TRY_OR(status, check_header(savepoint, err), done);
     TIDE_TRY_OR(status, read_manifest(savepoint, err), done);

@@ -35,8 +35,8 @@ const char *tide__frame_check(int fd, uint64_t offset, uint32_t length, uint64_t
 void tide__frame_reader_deinit(struct frame_reader *reader);
 
 // One chunk of a table, checked, into the arena.
-const char *tide__savepoint_chunk(const struct savepoint *savepoint, size_t table, size_t chunk, struct frame_reader *reader,
-                                  struct arena *arena, struct chunk *out);
+const char *tide__savepoint_chunk(const struct savepoint *savepoint, size_t table, size_t chunk,
+                                  struct frame_reader *reader, struct arena *arena, struct chunk *out);
 // The error of a broken chunk.
 tide_status tide__savepoint_fail_chunk(const struct savepoint *savepoint, size_t table, size_t chunk, const char *what,
                                        tide_error *err);

@@ -12,8 +12,9 @@ struct cursor {
 };
 
 static bool is_secret_key(struct str key) {
-    static const char *const parts[] = {"password", "passwd",      "secret",      "token",      "jaas",        "credential",   "apikey",
-                                        "api-key",  "account.key", "auth-params", "service-key", "basic-auth", "http-headers", "private-key"};
+    static const char *const parts[] = {"password",    "passwd",     "secret",       "token",       "jaas",
+                                        "credential",  "apikey",     "api-key",      "account.key", "auth-params",
+                                        "service-key", "basic-auth", "http-headers", "private-key"};
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         size_t len = strlen(parts[p]);
         for (size_t i = 0; i + len <= key.len; i++)

@@ -20,22 +20,23 @@
 
 // One clause of a stateful operator in canonical form: what the compatibility check compares and cites.
 struct plan_clause {
-    const char *code;    // "window.size", "group_by.keys", "aggregate", "topn.limit", ... (shared words with compat/rules.md)
-    const char *text;    // canonical: "60000 ms", "auction", "SUM(price)", "3"
+    const char
+        *code;  // "window.size", "group_by.keys", "aggregate", "topn.limit", ... (shared words with compat/rules.md)
+    const char *text;       // canonical: "60000 ms", "auction", "SUM(price)", "3"
     uint32_t line, column;  // in the script it came from; 0: none
-    const char *source;  // the clause as the user wrote it, for the caret; NULL: none
+    const char *source;     // the clause as the user wrote it, for the caret; NULL: none
 };
 
 struct plan_operator {
-    const char *operator_id;   // "window-rank-1"
-    const char *kind;          // tide__plan_kind_name
-    const char *uid;           // NULL: none
+    const char *operator_id;  // "window-rank-1"
+    const char *kind;         // tide__plan_kind_name
+    const char *uid;          // NULL: none
     bool stateful;
-    uint64_t fingerprint;      // XXH3 of the canonical clauses
+    uint64_t fingerprint;  // XXH3 of the canonical clauses
     size_t clause_count;
     const struct plan_clause *clauses;
     size_t input_count;
-    const char *const *inputs; // operator ids
+    const char *const *inputs;  // operator ids
 };
 
 // A plan as a savepoint holds it, and as a script's plan is described for comparison.
@@ -47,15 +48,15 @@ struct plan_description {
 // Everything of a savepoint but its entries.
 struct savepoint_info {
     uint32_t format_version;
-    const char *writer_version;   // TIDE_VERSION of the writer
+    const char *writer_version;  // TIDE_VERSION of the writer
     const char *job_name;
-    const char *script_name;      // as the user named it
-    struct str sql;               // values of password-like options left out
-    uint32_t statement_index;     // which job-starting statement
-    uint64_t rows_before;         // source rows of the script's earlier jobs
-    uint64_t checkpoint_id;       // 1, 2, ... in its state directory
-    int64_t created_ms;           // wall clock
-    const char *run_id;           // names the sinks' files
+    const char *script_name;   // as the user named it
+    struct str sql;            // values of password-like options left out
+    uint32_t statement_index;  // which job-starting statement
+    uint64_t rows_before;      // source rows of the script's earlier jobs
+    uint64_t checkpoint_id;    // 1, 2, ... in its state directory
+    int64_t created_ms;        // wall clock
+    const char *run_id;        // names the sinks' files
     struct plan_description plan;
     struct task_snapshot snapshot;
     size_t table_count;
@@ -71,16 +72,16 @@ struct savepoint_table {
     struct state_table_desc desc;
     uint64_t entries, key_bytes, value_bytes;  // raw
     uint32_t chunk_count;
-    uint64_t window_count;                      // windowed tables
-    const struct savepoint_window *windows;     // at most SAVEPOINT_WINDOWS_MAX of them, by start
+    uint64_t window_count;                   // windowed tables
+    const struct savepoint_window *windows;  // at most SAVEPOINT_WINDOWS_MAX of them, by start
     const struct savepoint_chunk *chunks;
 };
 #define SAVEPOINT_WINDOWS_MAX 10000
 
 struct savepoint_chunk {
-    uint64_t offset;             // of its zstd frame in the file
-    uint32_t length, raw_length; // of the frame; of the protobuf message
-    uint64_t checksum;           // XXH3 of the frame
+    uint64_t offset;              // of its zstd frame in the file
+    uint32_t length, raw_length;  // of the frame; of the protobuf message
+    uint64_t checksum;            // XXH3 of the frame
     uint64_t entries;
     struct str first_key, last_key;
 };
@@ -107,6 +108,7 @@ void tide__savepoint_close(struct savepoint *savepoint);
 
 // Every checksum. Calls `damaged` for each broken part (chunk index or UINT32_MAX for the manifest) and goes on where it can.
 typedef void savepoint_damage_fn(void *ctx, const char *table, uint32_t chunk, uint64_t offset, const char *what);
-tide_status tide__savepoint_verify(const char *path, savepoint_damage_fn *damaged, void *ctx, tide_error *err) TIDE_CHECKED;
+tide_status tide__savepoint_verify(const char *path, savepoint_damage_fn *damaged, void *ctx,
+                                   tide_error *err) TIDE_CHECKED;
 
 #endif

@@ -56,7 +56,8 @@ static int compare_numbers(const void *a, const void *b) {
 }
 
 // The numbers of a folder's entries of this form, ascending. A folder that is missing is empty; errno otherwise.
-static bool list_numbers(const char *folder, const char *prefix, const char *suffix, uint64_t max, struct numbers *out) {
+static bool list_numbers(const char *folder, const char *prefix, const char *suffix, uint64_t max,
+                         struct numbers *out) {
     *out = (struct numbers){0};
     DIR *dir = opendir(folder);
     if (dir == NULL) return errno == ENOENT || errno == ENOTDIR;
@@ -197,7 +198,8 @@ tide_status tide__state_dir_each(const char *path, state_dir_each_fn *fn, void *
     for (size_t j = 0; j < jobs.count && status == TIDE_OK; j++) {
         struct numbers ids;
         if (!list_checkpoints(path, jobs.items[j], &ids))
-            status = tide__fail_errno(err, errno, "can't read the checkpoints of job %" PRIu64 " in %s", jobs.items[j], path);
+            status = tide__fail_errno(err, errno, "can't read the checkpoints of job %" PRIu64 " in %s", jobs.items[j],
+                                      path);
         for (size_t i = 0; i < ids.count; i++) {
             checkpoint_name(path, jobs.items[j], ids.items[i], &name);
             fn(ctx, (uint32_t)jobs.items[j], ids.items[i], name.data);
@@ -258,8 +260,8 @@ static tide_status find_newest(const char *path, bool check_chunks, struct arena
             *out_path = found.paths[i];
             continue;
         }
-        const char *text = tide__arena_printf(arena, "%s%s%s", reason.message,
-                                              reason.hint[0] != '\0' ? "; " : "", reason.hint);
+        const char *text = tide__arena_printf(arena, "%s%s%s", reason.message, reason.hint[0] != '\0' ? "; " : "",
+                                              reason.hint);
         *out_skipped = *out_skipped == NULL ? text : tide__arena_printf(arena, "%s; %s", *out_skipped, text);
     }
     if (status == TIDE_OK && *out == NULL && found.count > 0) {
@@ -316,7 +318,8 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
 
 tide_status tide__state_dir_clear(struct state_dir *dir, tide_error *err) {
     struct numbers jobs;
-    if (!list_jobs(dir->path, &jobs)) return tide__fail_errno(err, errno, "can't read the state directory %s", dir->path);
+    if (!list_jobs(dir->path, &jobs))
+        return tide__fail_errno(err, errno, "can't read the state directory %s", dir->path);
     struct strbuf folder = {0};
     tide_status status = TIDE_OK;
     // The last job goes first: a crash in between leaves a state that is whole, only older.

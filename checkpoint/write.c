@@ -42,7 +42,8 @@ struct writer {
 
 static tide_status fail_write(const struct writer *writer, int error, const char *what, tide_error *err) {
     tide__fail_errno(err, error, "can't %s %s", what, writer->path);
-    if (error == ENOSPC || error == EDQUOT) tide__fail_hint(err, "Make room on that disk; what was kept before is whole.");
+    if (error == ENOSPC || error == EDQUOT)
+        tide__fail_hint(err, "Make room on that disk; what was kept before is whole.");
     return TIDE_ERR_IO;
 }
 
@@ -107,9 +108,10 @@ static void count_window(struct table_writer *table, struct str key, size_t byte
     if (is_new) {
         table->out.window_count++;
         if (table->out.window_count > SAVEPOINT_WINDOWS_MAX) return;
-        table->windows = tide__grow(table->windows, &table->window_cap, table->out.window_count, sizeof *table->windows);
-        table->windows[table->out.window_count - 1] =
-            (struct savepoint_window){.start_ms = window_bound(key.data), .end_ms = window_bound(key.data + 8)};
+        table->windows = tide__grow(table->windows, &table->window_cap, table->out.window_count,
+                                    sizeof *table->windows);
+        table->windows[table->out.window_count - 1] = (struct savepoint_window){.start_ms = window_bound(key.data),
+                                                                                .end_ms = window_bound(key.data + 8)};
     }
     if (table->out.window_count > SAVEPOINT_WINDOWS_MAX) return;
     struct savepoint_window *window = &table->windows[table->out.window_count - 1];
@@ -189,7 +191,8 @@ static tide_status put_manifest(struct writer *writer, const struct savepoint_in
     tide__strbuf_clear(&writer->raw);
     tide__manifest_pack(&info, &writer->raw);
     if (writer->raw.len > MANIFEST_RAW_LIMIT)
-        return tide__fail(err, TIDE_ERR_RUNTIME, "the index of %s is too large: %zu bytes", writer->path, writer->raw.len);
+        return tide__fail(err, TIDE_ERR_RUNTIME, "the index of %s is too large: %zu bytes", writer->path,
+                          writer->raw.len);
     char footer[SAVEPOINT_FOOTER_BYTES];
     uint32_t length;
     uint64_t checksum;
@@ -210,7 +213,8 @@ static tide_status sync_folder(const char *path, tide_error *err) {
     tide_status status = TIDE_OK;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     // Some file systems can't sync a folder and say EINVAL; on those the rename is as durable as it gets.
-    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL)) status = tide__fail_errno(err, errno, "can't sync the folder %s", folder);
+    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
+        status = tide__fail_errno(err, errno, "can't sync the folder %s", folder);
     if (fd >= 0) close(fd);
     tide__free(folder);
     return status;

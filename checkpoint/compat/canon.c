@@ -41,7 +41,8 @@ const char *tide__canon_duration(int64_t ms, struct arena *arena) {
         const char *name;
     } units[] = {{MILLIS_PER_DAY, "d"}, {MILLIS_PER_HOUR, "h"}, {MILLIS_PER_MINUTE, "min"}, {MILLIS_PER_SECOND, "s"}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (ms != 0 && ms % units[i].ms == 0) return tide__arena_printf(arena, "%lld %s", (long long)(ms / units[i].ms), units[i].name);
+        if (ms != 0 && ms % units[i].ms == 0)
+            return tide__arena_printf(arena, "%lld %s", (long long)(ms / units[i].ms), units[i].name);
     return tide__arena_printf(arena, "%lld ms", (long long)ms);
 }
 
@@ -133,7 +134,8 @@ static void add_operand(struct operands *list, struct lineage item) {
 static void drop_doubles(struct operands *list) {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++)
-        if (kept == 0 || strcmp(list->items[kept - 1].text, list->items[i].text) != 0) list->items[kept++] = list->items[i];
+        if (kept == 0 || strcmp(list->items[kept - 1].text, list->items[i].text) != 0)
+            list->items[kept++] = list->items[i];
     list->count = kept;
 }
 
@@ -159,7 +161,7 @@ static struct lineage comparison(const struct canon *c, const char *name, struct
     static const struct {
         const char *name, *turned;  // NULL: as it is; turned: written with < or <= and the sides exchanged
         const char *negation;
-    } table[] = {{"=", NULL, "<>"},  {"<>", NULL, "="}, {"<", NULL, ">="},
+    } table[] = {{"=", NULL, "<>"}, {"<>", NULL, "="}, {"<", NULL, ">="},
                  {"<=", NULL, ">"}, {">", "<", "<="},  {">=", "<=", "<"}};
     size_t at = 0;
     for (size_t i = 0; i < 6; i++)
@@ -172,12 +174,15 @@ static struct lineage comparison(const struct canon *c, const char *name, struct
         right = swap;
     }
     const char *shown = table[at].turned != NULL ? table[at].turned : name;
-    return plain(c, tide__arena_printf(c->arena, "%s %s %s", tide__canon_operand(&left, c->arena), shown,
-                                       tide__canon_operand(&right, c->arena)), true, pos);
+    return plain(c,
+                 tide__arena_printf(c->arena, "%s %s %s", tide__canon_operand(&left, c->arena), shown,
+                                    tide__canon_operand(&right, c->arena)),
+                 true, pos);
 }
 
 // The operands of AND or OR, nested ones too. Under NOT the two change places. IN is an OR.
-static void collect_logic(const struct canon *c, const struct expr *expr, bool is_and, bool negated, struct operands *out) {
+static void collect_logic(const struct canon *c, const struct expr *expr, bool is_and, bool negated,
+                          struct operands *out) {
     if (is_call(expr, "NOT")) {
         collect_logic(c, expr->args[0], is_and, !negated, out);
         return;
@@ -234,9 +239,11 @@ static bool folded(const struct expr *expr, const char *name, int64_t *out) {
     int64_t a, b;
     bool overflow = true;
     if (expr->arg_count != 2 || !tide__type_is_integer(expr->type) || expr->type->kind < TYPE_INT) return false;
-    if (!integer_literal(expr->args[0], &a) && !(expr->args[0]->kind == EXPR_CALL && folded(expr->args[0], expr->args[0]->function->name, &a)))
+    if (!integer_literal(expr->args[0], &a) &&
+        !(expr->args[0]->kind == EXPR_CALL && folded(expr->args[0], expr->args[0]->function->name, &a)))
         return false;
-    if (!integer_literal(expr->args[1], &b) && !(expr->args[1]->kind == EXPR_CALL && folded(expr->args[1], expr->args[1]->function->name, &b)))
+    if (!integer_literal(expr->args[1], &b) &&
+        !(expr->args[1]->kind == EXPR_CALL && folded(expr->args[1], expr->args[1]->function->name, &b)))
         return false;
     if (strcmp(name, "+") == 0) overflow = __builtin_add_overflow(a, b, out);
     if (strcmp(name, "-") == 0) overflow = __builtin_sub_overflow(a, b, out);
@@ -262,10 +269,14 @@ static struct lineage cast(const struct canon *c, const struct expr *expr) {
     const struct expr *arg = expr->args[0];
     struct lineage inner = canon(c, arg, false);
     // A literal that is coerced is the same constant; a cast to the type it has does nothing.
-    bool wider = tide__type_is_integer(expr->type) && tide__type_is_integer(arg->type) && expr->type->kind >= arg->type->kind;
-    if (is_call(expr, "CAST") && (tide__type_same(expr->type, arg->type) || (wider && arg->kind == EXPR_LITERAL))) return inner;
-    return plain(c, tide__arena_printf(c->arena, "%s(%s AS %s)", expr->function->name, inner.text, type_text(expr->type, c->arena)),
-                 false, expr->pos);
+    bool wider = tide__type_is_integer(expr->type) && tide__type_is_integer(arg->type) &&
+                 expr->type->kind >= arg->type->kind;
+    if (is_call(expr, "CAST") && (tide__type_same(expr->type, arg->type) || (wider && arg->kind == EXPR_LITERAL)))
+        return inner;
+    return plain(
+        c,
+        tide__arena_printf(c->arena, "%s(%s AS %s)", expr->function->name, inner.text, type_text(expr->type, c->arena)),
+        false, expr->pos);
 }
 
 static struct lineage other_call(const struct canon *c, const struct expr *expr) {
@@ -313,7 +324,9 @@ static struct lineage call(const struct canon *c, const struct expr *expr, bool 
         result = comparison(c, name, canon(c, expr->args[0], false), canon(c, expr->args[1], false), turn, expr->pos);
         if (turn || !negated) return result;
     } else if (folded(expr, name, &constant))
-        result = (struct lineage){.text = tide__arena_printf(c->arena, "%lld", (long long)constant), .role = LINEAGE_LITERAL, .pos = expr->pos};
+        result = (struct lineage){.text = tide__arena_printf(c->arena, "%lld", (long long)constant),
+                                  .role = LINEAGE_LITERAL,
+                                  .pos = expr->pos};
     else if (strcmp(name, "CAST") == 0 || strcmp(name, "TRY_CAST") == 0)
         result = cast(c, expr);
     else if ((strcmp(name, "+") == 0 || strcmp(name, "*") == 0) && expr->arg_count == 2)
@@ -348,8 +361,8 @@ struct lineage tide__canon_expr(const struct expr *expr, const struct lineage *f
     return canon(&c, expr, false);
 }
 
-const struct lineage *tide__canon_conjuncts(const struct expr *condition, const struct lineage *fields, struct arena *arena,
-                                            size_t *out_count) {
+const struct lineage *tide__canon_conjuncts(const struct expr *condition, const struct lineage *fields,
+                                            struct arena *arena, size_t *out_count) {
     struct canon c = {fields, arena};
     struct operands list = {0};
     collect_logic(&c, condition, true, false, &list);

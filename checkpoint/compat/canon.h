@@ -10,19 +10,19 @@ enum lineage_role { LINEAGE_PLAIN, LINEAGE_LITERAL, LINEAGE_WINDOW_START, LINEAG
 // Where a field comes from, written in source columns.
 struct lineage {
     const char *text;
-    bool infix;               // needs parentheses inside another expression
+    bool infix;  // needs parentheses inside another expression
     enum lineage_role role;
     const struct window *window;  // of the window roles
     const char *window_time;      // its time column, canonical
     const char *session_keys;     // of a SESSION: its keys, canonical; NULL otherwise
-    struct source_pos pos;    // where the script says so
+    struct source_pos pos;        // where the script says so
 };
 
 // `fields` are the lineages of the columns that the expression refers to.
 struct lineage tide__canon_expr(const struct expr *expr, const struct lineage *fields, struct arena *arena);
 // The parts of a condition that AND joins, each canonical and sorted.
-const struct lineage *tide__canon_conjuncts(const struct expr *condition, const struct lineage *fields, struct arena *arena,
-                                            size_t *out_count);
+const struct lineage *tide__canon_conjuncts(const struct expr *condition, const struct lineage *fields,
+                                            struct arena *arena, size_t *out_count);
 // In parentheses if it is infix.
 const char *tide__canon_operand(const struct lineage *lineage, struct arena *arena);
 // "1 min", "90 s", "1500 ms"

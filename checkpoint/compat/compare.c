@@ -22,18 +22,25 @@ struct code_words {
 static const struct code_words words[] = {
     {"window.type", "the window", NULL, NULL, NULL, "the windows are cut differently, so the state can't be used"},
     {"window.size", "the window size", NULL, NULL, NULL, "the windows are cut differently, so the state can't be used"},
-    {"window.slide", "the window slide", NULL, NULL, NULL, "the windows are cut differently, so the state can't be used"},
+    {"window.slide", "the window slide", NULL, NULL, NULL,
+     "the windows are cut differently, so the state can't be used"},
     {"window.step", "the window step", NULL, NULL, NULL, "the windows are cut differently, so the state can't be used"},
-    {"window.offset", "the window offset", NULL, NULL, NULL, "the windows are cut differently, so the state can't be used"},
-    {"window.session_gap", "the session gap", NULL, NULL, NULL, "sessions that were closed or joined can't be told apart again"},
-    {"window.session_partition", "the session's keys", NULL, NULL, NULL, "sessions are kept per key, so the state can't be used"},
+    {"window.offset", "the window offset", NULL, NULL, NULL,
+     "the windows are cut differently, so the state can't be used"},
+    {"window.session_gap", "the session gap", NULL, NULL, NULL,
+     "sessions that were closed or joined can't be told apart again"},
+    {"window.session_partition", "the session's keys", NULL, NULL, NULL,
+     "sessions are kept per key, so the state can't be used"},
     {"window.time_attribute", "the time attribute", NULL, NULL, NULL, "rows would fall into other windows"},
     {"window.syntax", "the window's syntax", NULL, NULL, NULL, "another operator is used, so the state can't be used"},
-    {"window.input", "the stored column", "window.input", "window.input", "window.input", "rows are stored as they came"},
+    {"window.input", "the stored column", "window.input", "window.input", "window.input",
+     "rows are stored as they came"},
     {"config.time_zone", "the time zone", NULL, NULL, NULL, "rows would fall into other windows"},
     {"config.early_fire", "early firing", NULL, NULL, NULL, "the result turns from final rows into updates"},
-    {"group_by", "the group key", "group_by.added", "group_by.removed", "group_by.order", "the state is kept by the old keys"},
-    {"agg", "the aggregate", "agg.added", "agg.removed", "agg.order", "the accumulators in the state are of the old aggregates"},
+    {"group_by", "the group key", "group_by.added", "group_by.removed", "group_by.order",
+     "the state is kept by the old keys"},
+    {"agg", "the aggregate", "agg.added", "agg.removed", "agg.order",
+     "the accumulators in the state are of the old aggregates"},
     {"agg.distinct", "the distinct aggregate", "agg.distinct_added", "agg.distinct_removed", "agg.distinct_order",
      "the accumulators in the state are of the old aggregates"},
     {"topn.limit", "the Top-N limit", NULL, NULL, NULL, NULL},
@@ -42,9 +49,11 @@ static const struct code_words words[] = {
      "the rows are kept by the old keys"},
     {"topn.order_by", "the ranking", "topn.order_by", "topn.order_by", "topn.order_by",
      "the rows that rank high now may not have been kept"},
-    {"topn.input", "the stored column", "topn.input", "topn.input", "topn.input", "the stored rows have the old columns"},
+    {"topn.input", "the stored column", "topn.input", "topn.input", "topn.input",
+     "the stored rows have the old columns"},
     {"dedup.order_by", "the row that is kept", NULL, NULL, NULL, "the other row was not kept"},
-    {"filter", "the condition", "filter.added", "filter.removed", NULL, "the state is of rows that the old condition let through"},
+    {"filter", "the condition", "filter.added", "filter.removed", NULL,
+     "the state is of rows that the old condition let through"},
     {"having", "the condition", "having.changed", "having.changed", NULL,
      "the state is of rows that the old condition let through"},
     {"join.type", "the join", NULL, NULL, NULL, "the buffered rows can't be used"},
@@ -60,8 +69,10 @@ static const struct code_words words[] = {
     {"source.table", "the source table", NULL, NULL, NULL, "the position is that of another table"},
     {"source.connector", "the connector", NULL, NULL, NULL, "the position in the source has no meaning there"},
     {"source.values", "the list of values", NULL, NULL, NULL, "the position is that of another list"},
-    {"source.watermark", "the watermark", NULL, NULL, NULL, "the watermark that was reached is kept and does not go back"},
-    {"source.column", "the column", "source.column_added", "source.column_removed", "source.column_order", "the source keeps no columns"},
+    {"source.watermark", "the watermark", NULL, NULL, NULL,
+     "the watermark that was reached is kept and does not go back"},
+    {"source.column", "the column", "source.column_added", "source.column_removed", "source.column_order",
+     "the source keeps no columns"},
     {"sink.table", "the sink", NULL, NULL, NULL, "sinks hold no state"},
     {"sink.connector", "the sink's connector", NULL, NULL, NULL, "sinks hold no state"},
     {"output.column", "the output column", "output.column_added", "output.column_removed", "output.column_order",
@@ -109,7 +120,8 @@ static int severity(enum compat_verdict verdict) {
 }
 
 static bool is_position(const char *code) {
-    return strcmp(code, "source.table") == 0 || strcmp(code, "source.connector") == 0 || strcmp(code, "source.values") == 0;
+    return strcmp(code, "source.table") == 0 || strcmp(code, "source.connector") == 0 ||
+           strcmp(code, "source.values") == 0;
 }
 
 static void add(struct comparer *c, const struct operator_pair *pair, const char *clause_code, const char *code,
@@ -151,11 +163,13 @@ static bool same_lists(const struct clause_list *a, const struct clause_list *b)
     return true;
 }
 
-static const char *limit_state(const struct comparer *c, const struct plan_clause *old_clause, const struct plan_clause *new_clause) {
+static const char *limit_state(const struct comparer *c, const struct plan_clause *old_clause,
+                               const struct plan_clause *new_clause) {
     if (old_clause == NULL || new_clause == NULL) return "other rows were kept";
     long long old_limit = strtoll(old_clause->text, NULL, 10), new_limit = strtoll(new_clause->text, NULL, 10);
     if (new_limit > old_limit)
-        return tide__arena_printf(c->arena, "the rows below rank %lld were not kept, so the state can't be used", old_limit);
+        return tide__arena_printf(c->arena, "the rows below rank %lld were not kept, so the state can't be used",
+                                  old_limit);
     return tide__arena_printf(c->arena, "the state holds ranks up to %lld, which the rules do not cut", old_limit);
 }
 
@@ -168,7 +182,8 @@ static void changed(struct comparer *c, const struct operator_pair *pair, const 
         message = tide__arena_printf(c->arena, "%s %s is gone", w->name, old_clause->text);
     else
         message = tide__arena_printf(c->arena, "%s was %s and is %s", w->name, old_clause->text, new_clause->text);
-    add(c, pair, w->code, code, old_clause, new_clause, message, w->state != NULL ? w->state : limit_state(c, old_clause, new_clause));
+    add(c, pair, w->code, code, old_clause, new_clause, message,
+        w->state != NULL ? w->state : limit_state(c, old_clause, new_clause));
 }
 
 // Takes out of both lists what stands in both, in whatever order.
@@ -187,8 +202,8 @@ static void take_out_common(struct clause_list *a, struct clause_list *b) {
     a->count = kept;
 }
 
-static void compare_list(struct comparer *c, const struct operator_pair *pair, const struct code_words *w, struct clause_list olds,
-                         struct clause_list news) {
+static void compare_list(struct comparer *c, const struct operator_pair *pair, const struct code_words *w,
+                         struct clause_list olds, struct clause_list news) {
     const struct plan_clause *first_old = olds.items[0], *first_new = news.items[0];
     size_t old_count = olds.count, new_count = news.count;
     take_out_common(&olds, &news);
@@ -217,7 +232,11 @@ static void compare_code(struct comparer *c, const struct operator_pair *pair, c
     const struct code_words *w = words_of(code);
     if (w == NULL) {  // of a newer program: it can't be judged, only seen
         struct code_words *unknown = ARENA_NEW(c->arena, struct code_words);
-        *unknown = (struct code_words){.code = code, .name = code, .added = code, .removed = code, .order = code,
+        *unknown = (struct code_words){.code = code,
+                                       .name = code,
+                                       .added = code,
+                                       .removed = code,
+                                       .order = code,
                                        .state = "it is not known what that means for the state"};
         w = unknown;
     }
@@ -244,7 +263,8 @@ static void compare_operators(struct comparer *c, const struct operator_pair *pa
     for (size_t i = 0; i < old_op->clause_count; i++)
         if (!seen_before(old_op, i)) compare_code(c, pair, old_op->clauses[i].code);
     for (size_t i = 0; i < new_op->clause_count; i++)
-        if (!seen_before(new_op, i) && !has_code(old_op, new_op->clauses[i].code)) compare_code(c, pair, new_op->clauses[i].code);
+        if (!seen_before(new_op, i) && !has_code(old_op, new_op->clauses[i].code))
+            compare_code(c, pair, new_op->clauses[i].code);
 }
 
 // --- matching -----------------------------------------------------------------------------------------------------
@@ -260,8 +280,8 @@ static bool same_id(const struct plan_operator *a, const struct plan_operator *b
 typedef bool match_fn(const struct plan_operator *a, const struct plan_operator *b);
 
 // partner[i]: index + 1 of the new operator of old operator i.
-static void match(const struct plan_description *olds, const struct plan_description *news, match_fn *matches, size_t *partner,
-                  bool *taken) {
+static void match(const struct plan_description *olds, const struct plan_description *news, match_fn *matches,
+                  size_t *partner, bool *taken) {
     for (size_t i = 0; i < olds->operator_count; i++) {
         for (size_t k = 0; k < news->operator_count && partner[i] == 0; k++) {
             if (taken[k] || !matches(&olds->operators[i], &news->operators[k])) continue;
@@ -278,7 +298,9 @@ static bool is_sink(const struct plan_operator *op) {
 static void operator_gone(struct comparer *c, const struct plan_operator *op) {
     struct operator_pair pair = {op, NULL};
     const char *code = is_sink(op) ? "sink.removed" : op->stateful ? "operator.removed" : "source.table";
-    const char *state = is_sink(op) ? "sinks hold no state" : op->stateful ? "its state would be lost" : "its position would be lost";
+    const char *state = is_sink(op)    ? "sinks hold no state"
+                        : op->stateful ? "its state would be lost"
+                                       : "its position would be lost";
     add(c, &pair, code, code, op->clause_count > 0 ? &op->clauses[0] : NULL, NULL,
         tide__arena_printf(c->arena, "the script has no such %s any more", op->kind), state);
 }
@@ -291,8 +313,8 @@ static void operator_new(struct comparer *c, const struct plan_operator *op) {
         tide__arena_printf(c->arena, "this %s is new in the script", op->kind), state);
 }
 
-void tide__compat_compare(const struct plan_description *old_plan, const struct plan_description *new_plan, struct arena *arena,
-                          struct compat_report *out) {
+void tide__compat_compare(const struct plan_description *old_plan, const struct plan_description *new_plan,
+                          struct arena *arena, struct compat_report *out) {
     struct comparer c = {.arena = arena};
     size_t *partner = ARENA_ARRAY(arena, size_t, old_plan->operator_count + 1);
     bool *taken = ARENA_ARRAY(arena, bool, new_plan->operator_count + 1);

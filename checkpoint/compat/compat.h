@@ -8,12 +8,12 @@
 enum compat_verdict { COMPAT_COMPATIBLE, COMPAT_PARTIAL, COMPAT_INCOMPATIBLE, COMPAT_UNKNOWN };
 
 struct compat_change {
-    const char *code;           // "topn.limit"
+    const char *code;  // "topn.limit"
     enum compat_verdict verdict;
-    const char *operator_id;    // of the new plan, or of the old one if it is gone
+    const char *operator_id;                            // of the new plan, or of the old one if it is gone
     const struct plan_clause *old_clause, *new_clause;  // NULL: added or removed
-    const char *message;        // one sentence: what changed
-    const char *state;          // what happens to the state
+    const char *message;                                // one sentence: what changed
+    const char *state;                                  // what happens to the state
 };
 
 struct compat_report {

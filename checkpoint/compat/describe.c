@@ -17,15 +17,15 @@ struct flow {
     struct lineage *fields;
     const struct lineage *filters;  // sorted
     size_t filter_count;
-    const char **inputs;            // operators that it comes from
+    const char **inputs;  // operators that it comes from
     size_t input_count;
-    bool above_state;               // some of them are stateful
+    bool above_state;  // some of them are stateful
 };
 
 struct describer {
     const struct plan *plan;
     struct arena *arena;
-    struct flow *flows;             // by node id
+    struct flow *flows;  // by node id
     struct plan_operator *operators;
     size_t operator_count;
     // clauses of the operator that is being described
@@ -103,7 +103,8 @@ static const char *typed(const struct describer *d, const struct lineage *lineag
     return tide__arena_printf(d->arena, "%s %s", tide__canon_operand(lineage, d->arena), type_text(type, d->arena));
 }
 
-static void filter_clauses(struct describer *d, const struct flow *input, const char *below_code, const char *above_code) {
+static void filter_clauses(struct describer *d, const struct flow *input, const char *below_code,
+                           const char *above_code) {
     for (size_t i = 0; i < input->filter_count; i++)
         clause(d, input->above_state ? above_code : below_code, input->filters[i].text, input->filters[i].pos);
 }
@@ -116,17 +117,20 @@ static void window_clauses(struct describer *d, const struct window *window, con
     bool session = window->kind == WINDOW_SESSION;
     clause(d, session ? "window.session_gap" : "window.size", tide__canon_duration(window->size_ms, d->arena), pos);
     if (window->kind == WINDOW_HOP) clause(d, "window.slide", tide__canon_duration(window->slide_ms, d->arena), pos);
-    if (window->kind == WINDOW_CUMULATE) clause(d, "window.step", tide__canon_duration(window->slide_ms, d->arena), pos);
+    if (window->kind == WINDOW_CUMULATE)
+        clause(d, "window.step", tide__canon_duration(window->slide_ms, d->arena), pos);
     int64_t grid = window->kind == WINDOW_HOP ? window->slide_ms : window->size_ms;
     int64_t offset = session || grid <= 0 ? window->offset_ms : (window->offset_ms % grid + grid) % grid;
     if (offset != 0) clause(d, "window.offset", tide__canon_duration(offset, d->arena), pos);
     clause(d, "window.time_attribute", window->proctime ? "PROCTIME()" : time, pos);
     if (window->ltz) clause(d, "config.time_zone", tide__zone_name(d->plan->settings.zone), pos);
-    if (session && session_keys != NULL && *session_keys != '\0') clause(d, "window.session_partition", session_keys, pos);
+    if (session && session_keys != NULL && *session_keys != '\0')
+        clause(d, "window.session_partition", session_keys, pos);
 }
 
 // The window of a field that holds a window's bound; nothing if that is not known.
-static void attached_window_clauses(struct describer *d, const struct flow *input, uint32_t start_column, struct source_pos pos) {
+static void attached_window_clauses(struct describer *d, const struct flow *input, uint32_t start_column,
+                                    struct source_pos pos) {
     const struct lineage *start = &input->fields[start_column];
     if (start->window != NULL)
         window_clauses(d, start->window, start->window_time, start->session_keys, pos);
@@ -136,8 +140,8 @@ static void attached_window_clauses(struct describer *d, const struct flow *inpu
 
 // --- fields -------------------------------------------------------------------------------------------------------
 
-static const char *joined_columns(const struct describer *d, const struct lineage *fields, const uint32_t *columns, uint32_t count,
-                                  bool sorted) {
+static const char *joined_columns(const struct describer *d, const struct lineage *fields, const uint32_t *columns,
+                                  uint32_t count, bool sorted) {
     const char **texts = ARENA_ARRAY(d->arena, const char *, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         texts[i] = fields[columns[i]].text;
@@ -148,12 +152,14 @@ static const char *joined_columns(const struct describer *d, const struct lineag
         }
     }
     const char *text = "";
-    for (uint32_t i = 0; i < count; i++) text = i == 0 ? texts[0] : tide__arena_printf(d->arena, "%s, %s", text, texts[i]);
+    for (uint32_t i = 0; i < count; i++)
+        text = i == 0 ? texts[0] : tide__arena_printf(d->arena, "%s, %s", text, texts[i]);
     return text;
 }
 
 // All fields of a node: rows that are stored as they are.
-static void stored_columns(struct describer *d, const char *code, const struct plan_node *node, const struct flow *flow) {
+static void stored_columns(struct describer *d, const char *code, const struct plan_node *node,
+                           const struct flow *flow) {
     for (uint32_t i = 0; i < node->field_count; i++)
         clause(d, code, typed(d, &flow->fields[i], node->fields[i].type), flow->fields[i].pos);
 }
@@ -162,8 +168,12 @@ static struct lineage window_lineage(enum window_property property, const struct
                                      const char *session_keys, struct source_pos pos) {
     static const char *const texts[] = {"window_start", "window_end", "window_time"};
     static const enum lineage_role roles[] = {LINEAGE_WINDOW_START, LINEAGE_WINDOW_END, LINEAGE_WINDOW_TIME};
-    return (struct lineage){.text = texts[property], .role = roles[property], .window = window, .window_time = time,
-                            .session_keys = session_keys, .pos = pos};
+    return (struct lineage){.text = texts[property],
+                            .role = roles[property],
+                            .window = window,
+                            .window_time = time,
+                            .session_keys = session_keys,
+                            .pos = pos};
 }
 
 static const char *window_time_of(const struct window *window, const struct flow *input) {
@@ -176,13 +186,15 @@ static struct lineage earlier(const struct describer *d, struct lineage lineage)
     return (struct lineage){.text = tide__arena_printf(d->arena, "inner.%s", lineage.text), .pos = lineage.pos};
 }
 
-static struct lineage aggregate_lineage(const struct describer *d, const struct aggregate_call *call, const struct flow *input) {
+static struct lineage aggregate_lineage(const struct describer *d, const struct aggregate_call *call,
+                                        const struct flow *input) {
     struct strbuf out = {0};
     const char *name = call->aggregate->name;
     tide__strbuf_printf(&out, "%s(%s", name, call->distinct ? "DISTINCT " : "");
     bool counts_rows = strcmp(name, "COUNT") == 0 && !call->distinct &&
-                       (call->arg_count == 0 || (call->arg_count == 1 && input->fields[call->args[0]].role == LINEAGE_LITERAL &&
-                                                 strcmp(input->fields[call->args[0]].text, "NULL") != 0));
+                       (call->arg_count == 0 ||
+                        (call->arg_count == 1 && input->fields[call->args[0]].role == LINEAGE_LITERAL &&
+                         strcmp(input->fields[call->args[0]].text, "NULL") != 0));
     if (counts_rows)
         tide__strbuf_append_char(&out, '*');
     else
@@ -191,25 +203,29 @@ static struct lineage aggregate_lineage(const struct describer *d, const struct 
         tide__strbuf_printf(&out, ", '%.*s'", STR_ARG(call->parameter.str));
     tide__strbuf_append_char(&out, ')');
     if (call->filter >= 0) tide__strbuf_printf(&out, " FILTER (WHERE %s)", input->fields[call->filter].text);
-    struct lineage lineage = {.text = tide__canon_bounded(tide__arena_strndup(d->arena, out.data, out.len), d->arena), .pos = call->pos};
+    struct lineage lineage = {.text = tide__canon_bounded(tide__arena_strndup(d->arena, out.data, out.len), d->arena),
+                              .pos = call->pos};
     tide__strbuf_deinit(&out);
     return lineage;
 }
 
-static void aggregate_clauses(struct describer *d, const struct aggregate_call *calls, uint32_t count, const struct flow *input) {
+static void aggregate_clauses(struct describer *d, const struct aggregate_call *calls, uint32_t count,
+                              const struct flow *input) {
     for (uint32_t i = 0; i < count; i++) {
         struct lineage lineage = aggregate_lineage(d, &calls[i], input);
         const char *text = calls[i].arg_count == 0 || calls[i].type == NULL
                                ? lineage.text
-                               : tide__arena_printf(d->arena, "%s %s", lineage.text, type_text(calls[i].type, d->arena));
+                               : tide__arena_printf(d->arena, "%s %s", lineage.text,
+                                                    type_text(calls[i].type, d->arena));
         clause(d, calls[i].distinct ? "agg.distinct" : "agg", text, calls[i].pos);
     }
 }
 
-static void key_clauses(struct describer *d, const char *code, const struct plan_node *input_node, const struct flow *input,
-                        const uint32_t *keys, uint32_t count) {
+static void key_clauses(struct describer *d, const char *code, const struct plan_node *input_node,
+                        const struct flow *input, const uint32_t *keys, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        clause(d, code, typed(d, &input->fields[keys[i]], input_node->fields[keys[i]].type), input->fields[keys[i]].pos);
+        clause(d, code, typed(d, &input->fields[keys[i]], input_node->fields[keys[i]].type),
+               input->fields[keys[i]].pos);
 }
 
 static void sort_clauses(struct describer *d, const struct flow *input, const struct sort_key *sorts, uint32_t count) {
@@ -218,8 +234,11 @@ static void sort_clauses(struct describer *d, const struct flow *input, const st
         bool usual = sort->nulls_last == sort->descending;
         const struct lineage *lineage = &input->fields[sort->column];
         clause(d, "topn.order_by",
-               tide__arena_printf(d->arena, "%s %s%s", tide__canon_operand(lineage, d->arena), sort->descending ? "DESC" : "ASC",
-                                  usual ? "" : sort->nulls_last ? " NULLS LAST" : " NULLS FIRST"),
+               tide__arena_printf(d->arena, "%s %s%s", tide__canon_operand(lineage, d->arena),
+                                  sort->descending ? "DESC" : "ASC",
+                                  usual              ? ""
+                                  : sort->nulls_last ? " NULLS LAST"
+                                                     : " NULLS FIRST"),
                lineage->pos);
     }
 }
@@ -257,15 +276,18 @@ static void describe_scan(struct describer *d, const struct plan_node *node) {
     clause(d, "source.connector", text_of(d, option_value(table, "connector")), table->pos);
     for (uint32_t i = 0; i < scan->read_count; i++) {
         const struct table_column *column = &table->columns[scan->reads[i]];
-        reads[i] = (struct lineage){.text = tide__arena_printf(d->arena, "%s.%s", table->name, column->name), .pos = column->pos};
-        clause(d, "source.column", tide__arena_printf(d->arena, "%s %s", column->name, type_text(column->type, d->arena)), column->pos);
+        reads[i] = (struct lineage){.text = tide__arena_printf(d->arena, "%s.%s", table->name, column->name),
+                                    .pos = column->pos};
+        clause(d, "source.column",
+               tide__arena_printf(d->arena, "%s %s", column->name, type_text(column->type, d->arena)), column->pos);
     }
     if (scan->watermark != NULL) {
         struct lineage watermark = tide__canon_expr(scan->watermark, reads, d->arena);
         clause(d, "source.watermark", watermark.text, scan->watermark->pos);
     }
     finish_operator(d, node, NULL);
-    for (uint32_t i = 0; i < node->field_count; i++) flow.fields[i] = tide__canon_expr(scan->outputs[i], reads, d->arena);
+    for (uint32_t i = 0; i < node->field_count; i++)
+        flow.fields[i] = tide__canon_expr(scan->outputs[i], reads, d->arena);
     d->flows[node->id] = flow;
 }
 
@@ -273,8 +295,10 @@ static void describe_values(struct describer *d, const struct plan_node *node) {
     struct flow flow = own_flow(d, node);
     struct strbuf all = {0};
     for (uint32_t i = 0; i < node->values.row_count * node->field_count; i++)
-        tide__strbuf_printf(&all, "%s%s", i > 0 ? ", " : "", tide__canon_expr(node->values.cells[i], NULL, d->arena).text);
-    clause(d, "source.values", tide__canon_bounded(tide__arena_strndup(d->arena, all.data != NULL ? all.data : "", all.len), d->arena),
+        tide__strbuf_printf(&all, "%s%s", i > 0 ? ", " : "",
+                            tide__canon_expr(node->values.cells[i], NULL, d->arena).text);
+    clause(d, "source.values",
+           tide__canon_bounded(tide__arena_strndup(d->arena, all.data != NULL ? all.data : "", all.len), d->arena),
            node->pos);
     tide__strbuf_deinit(&all);
     finish_operator(d, node, NULL);
@@ -371,7 +395,8 @@ static void describe_expand(struct describer *d, const struct plan_node *node) {
         flow.fields[f] = first.fields[f];
         if (differ)
             flow.fields[f] = (struct lineage){
-                .text = tide__canon_bounded(tide__arena_printf(d->arena, "GROUPING SETS(%.*s)", (int)text.len, text.data), d->arena),
+                .text = tide__canon_bounded(
+                    tide__arena_printf(d->arena, "GROUPING SETS(%.*s)", (int)text.len, text.data), d->arena),
                 .pos = first.fields[f].pos};
         tide__strbuf_deinit(&text);
     }
@@ -404,7 +429,8 @@ static void describe_window_aggregate(struct describer *d, const struct plan_nod
     struct flow flow = own_flow(d, node);
     uint32_t at = 0;
     for (uint32_t i = 0; i < plan->key_count; i++) flow.fields[at++] = input->fields[plan->keys[i]];
-    for (uint32_t i = 0; i < plan->aggregate_count; i++) flow.fields[at++] = aggregate_lineage(d, &plan->aggregates[i], input);
+    for (uint32_t i = 0; i < plan->aggregate_count; i++)
+        flow.fields[at++] = aggregate_lineage(d, &plan->aggregates[i], input);
     for (uint32_t i = 0; i < plan->property_count && at < node->field_count; i++)
         flow.fields[at++] = window_lineage(plan->properties[i], window, time, session_keys, node->pos);
     d->flows[node->id] = flow;
@@ -420,7 +446,8 @@ static void describe_group_aggregate(struct describer *d, const struct plan_node
     struct flow flow = own_flow(d, node);
     uint32_t at = 0;
     for (uint32_t i = 0; i < plan->key_count; i++) flow.fields[at++] = input->fields[plan->keys[i]];
-    for (uint32_t i = 0; i < plan->aggregate_count; i++) flow.fields[at++] = aggregate_lineage(d, &plan->aggregates[i], input);
+    for (uint32_t i = 0; i < plan->aggregate_count; i++)
+        flow.fields[at++] = aggregate_lineage(d, &plan->aggregates[i], input);
     d->flows[node->id] = flow;
 }
 
@@ -432,8 +459,8 @@ static void rank_flow(struct describer *d, const struct plan_node *node, const s
     d->flows[node->id] = flow;
 }
 
-static void rank_clauses(struct describer *d, const struct plan_node *node, const struct flow *input, int64_t first, int64_t last,
-                         enum tie_rule ties) {
+static void rank_clauses(struct describer *d, const struct plan_node *node, const struct flow *input, int64_t first,
+                         int64_t last, enum tie_rule ties) {
     clause(d, "topn.limit", tide__arena_printf(d->arena, "%lld", (long long)last), node->pos);
     if (first > 1) clause(d, "topn.offset", tide__arena_printf(d->arena, "%lld", (long long)first - 1), node->pos);
     if (ties == TIE_LAST_ARRIVED) clause(d, "dedup.order_by", "the last row is kept", node->pos);
@@ -500,7 +527,8 @@ static void describe_union(struct describer *d, const struct plan_node *node) {
         flow.fields[f] = input_flow(d, node, 0)->fields[f];
         for (uint32_t i = 1; i < node->input_count; i++)
             if (strcmp(input_flow(d, node, i)->fields[f].text, flow.fields[f].text) != 0)
-                flow.fields[f] = (struct lineage){.text = tide__arena_printf(d->arena, "UNION.%u", f + 1), .pos = node->pos};
+                flow.fields[f] = (struct lineage){.text = tide__arena_printf(d->arena, "UNION.%u", f + 1),
+                                                  .pos = node->pos};
     }
     d->flows[node->id] = flow;
 }
@@ -531,7 +559,8 @@ static void describe_window_join(struct describer *d, const struct plan_node *no
     finish_operator(d, node, &both);
     struct flow flow = own_flow(d, node);
     for (uint32_t i = 0; i < node->field_count; i++)
-        flow.fields[i] = i < left_count + right_count ? fields[i] : (struct lineage){.text = "join.output", .pos = node->pos};
+        flow.fields[i] = i < left_count + right_count ? fields[i]
+                                                      : (struct lineage){.text = "join.output", .pos = node->pos};
     d->flows[node->id] = flow;
 }
 
@@ -553,12 +582,14 @@ static void describe_sink(struct describer *d, const struct plan_node *node) {
 // Operators that have no description of their own yet: their input is all that is known of them.
 static void describe_other(struct describer *d, const struct plan_node *node) {
     struct flow both = combined_inputs(d, node);
-    for (uint32_t i = 0; i < node->input_count; i++) stored_columns(d, "input", node->inputs[i], input_flow(d, node, i));
+    for (uint32_t i = 0; i < node->input_count; i++)
+        stored_columns(d, "input", node->inputs[i], input_flow(d, node, i));
     for (size_t i = 0; i < both.filter_count; i++) clause(d, "filter", both.filters[i].text, both.filters[i].pos);
     finish_operator(d, node, &both);
     struct flow flow = own_flow(d, node);
     for (uint32_t i = 0; i < node->field_count; i++)
-        flow.fields[i] = (struct lineage){.text = tide__arena_printf(d->arena, "%s.%u", node->operator_id, i + 1), .pos = node->pos};
+        flow.fields[i] = (struct lineage){.text = tide__arena_printf(d->arena, "%s.%u", node->operator_id, i + 1),
+                                          .pos = node->pos};
     d->flows[node->id] = flow;
 }
 

@@ -11,8 +11,9 @@
 #include <string.h>
 
 #define BID                                                                                                            \
-    "CREATE TABLE Bid (ts TIMESTAMP(3), auction BIGINT, price DECIMAL(10, 2), item STRING, d DOUBLE, "                \
-    "WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'csv');\n"
+    "CREATE TABLE Bid (ts TIMESTAMP(3), auction BIGINT, price DECIMAL(10, 2), item STRING, d DOUBLE, "                 \
+    "WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = "       \
+    "'csv');\n"
 
 static struct plan_description describe(const char *sql, struct arena *arena) {
     struct plan_description out = {0};
@@ -25,8 +26,8 @@ static struct plan_description describe(const char *sql, struct arena *arena) {
         ck_assert_msg(tide__parse_next(parser, arena, &statement, &err) == TIDE_OK, "%s\n%s", err.message, sql);
         if (statement == NULL) break;
         struct sql_result result = {0};
-        ck_assert_msg(tide__sql_compile(session, statement, tide__str(sql), 0, arena, &result, &err) == TIDE_OK, "%u:%u: %s\n%s",
-                      err.line, err.column, err.message, sql);
+        ck_assert_msg(tide__sql_compile(session, statement, tide__str(sql), 0, arena, &result, &err) == TIDE_OK,
+                      "%u:%u: %s\n%s", err.line, err.column, err.message, sql);
         if (result.kind == SQL_JOB) tide__plan_describe(result.plan, arena, &out);
     }
     tide__parser_free(parser);
@@ -56,10 +57,11 @@ static void compare(const char *old_query, const char *new_query, char *out, siz
     tide__arena_deinit(&arena);
 }
 
-static const char top3[] = "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY s DESC) AS rk FROM ("
-                           "SELECT window_start, window_end, auction, SUM(price) AS s, COUNT(*) AS c "
-                           "FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) WHERE price > 1 AND auction <> 5 "
-                           "GROUP BY window_start, window_end, auction)) WHERE rk <= 3;";
+static const char top3[] =
+    "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY s DESC) AS rk FROM ("
+    "SELECT window_start, window_end, auction, SUM(price) AS s, COUNT(*) AS c "
+    "FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) WHERE price > 1 AND auction <> 5 "
+    "GROUP BY window_start, window_end, auction)) WHERE rk <= 3;";
 
 // top3 with one piece of its text replaced.
 static const char *edited(const char *from, const char *to) {
@@ -78,7 +80,8 @@ START_TEST(what_is_cosmetic_raises_no_alarm) {
         {"INTERVAL '1' MINUTE", "INTERVAL '60' SECOND"},
         {"INTERVAL '1' MINUTE", "INTERVAL '1' MINUTE, INTERVAL '0' SECOND"},
         {"SELECT *", "select   *"},
-        {"FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE))", "FROM TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"},
+        {"FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE))",
+         "FROM TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"},
         {"price > 1", "1 < price"},
         {"price > 1", "NOT (price <= 1)"},
         {"price > 1", "price > 1.00"},
@@ -100,13 +103,14 @@ END_TEST
 
 START_TEST(a_view_is_its_query) {
     char found[512];
-    compare(top3,
-            "CREATE VIEW sums AS SELECT window_start AS a, window_end AS b, auction, SUM(price) AS total, COUNT(*) AS n "
-            "FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) WHERE price > 1 AND auction <> 5 "
-            "GROUP BY window_start, window_end, auction;\n"
-            "WITH ranked AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY a, b ORDER BY total DESC) AS rk FROM sums) "
-            "SELECT * FROM ranked WHERE rk <= 3;",
-            found, sizeof found);
+    compare(
+        top3,
+        "CREATE VIEW sums AS SELECT window_start AS a, window_end AS b, auction, SUM(price) AS total, COUNT(*) AS n "
+        "FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) WHERE price > 1 AND auction <> 5 "
+        "GROUP BY window_start, window_end, auction;\n"
+        "WITH ranked AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY a, b ORDER BY total DESC) AS rk FROM sums) "
+        "SELECT * FROM ranked WHERE rk <= 3;",
+        found, sizeof found);
     ck_assert_str_eq(found, "");
 }
 END_TEST
@@ -119,7 +123,8 @@ START_TEST(what_matters_has_its_code) {
         {"ORDER BY s DESC", "ORDER BY s", "topn.order_by"},
         {"ORDER BY s DESC", "ORDER BY c DESC", "topn.order_by"},
         {"ORDER BY s DESC", "ORDER BY s DESC, c", "topn.order_by"},
-        {"PARTITION BY window_start, window_end", "PARTITION BY window_start, window_end, auction", "topn.partition_added"},
+        {"PARTITION BY window_start, window_end", "PARTITION BY window_start, window_end, auction",
+         "topn.partition_added"},
         {"INTERVAL '1' MINUTE", "INTERVAL '2' MINUTE", "window.size window.size"},
         {"price > 1", "price > 2", "filter.changed"},
         {"price > 1 AND auction", "auction", "filter.removed"},
@@ -131,7 +136,8 @@ START_TEST(what_matters_has_its_code) {
     char found[512];
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         compare(top3, edited(edits[i][0], edits[i][1]), found, sizeof found);
-        ck_assert_msg(strcmp(found, edits[i][2]) == 0, "%s -> %s: %s, expected %s", edits[i][0], edits[i][1], found, edits[i][2]);
+        ck_assert_msg(strcmp(found, edits[i][2]) == 0, "%s -> %s: %s, expected %s", edits[i][0], edits[i][1], found,
+                      edits[i][2]);
     }
 }
 END_TEST
@@ -141,17 +147,21 @@ END_TEST
 START_TEST(aggregations_keys_and_windows_are_told_apart) {
     static const char *const pairs[][3] = {
         {"SELECT auction, item, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction, item;",
-         "SELECT auction, item, SUM(price) " TUMBLED "GROUP BY window_start, window_end, item, auction;", "group_by.order"},
+         "SELECT auction, item, SUM(price) " TUMBLED "GROUP BY window_start, window_end, item, auction;",
+         "group_by.order"},
         {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;",
-         "SELECT auction, item, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction, item;", "group_by.added"},
+         "SELECT auction, item, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction, item;",
+         "group_by.added"},
         {"SELECT item, SUM(price) " TUMBLED "GROUP BY window_start, window_end, item;",
-         "SELECT UPPER(item), SUM(price) " TUMBLED "GROUP BY window_start, window_end, UPPER(item);", "group_by.changed"},
+         "SELECT UPPER(item), SUM(price) " TUMBLED "GROUP BY window_start, window_end, UPPER(item);",
+         "group_by.changed"},
         {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;",
          "SELECT auction, SUM(price), COUNT(*) " TUMBLED "GROUP BY window_start, window_end, auction;", "agg.added"},
         {"SELECT auction, SUM(price), COUNT(*) " TUMBLED "GROUP BY window_start, window_end, auction;",
          "SELECT auction, COUNT(*), SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;", "agg.order"},
         {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;",
-         "SELECT auction, SUM(price) FROM TABLE(HOP(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' MINUTE)) "
+         "SELECT auction, SUM(price) FROM TABLE(HOP(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' "
+         "MINUTE)) "
          "GROUP BY window_start, window_end, auction;",
          "window.type window.slide"},
         {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction HAVING SUM(price) > 5;",
@@ -166,7 +176,8 @@ START_TEST(aggregations_keys_and_windows_are_told_apart) {
     char found[512];
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         compare(pairs[i][0], pairs[i][1], found, sizeof found);
-        ck_assert_msg(strcmp(found, pairs[i][2]) == 0, "%s\n%s\n%s, expected %s", pairs[i][0], pairs[i][1], found, pairs[i][2]);
+        ck_assert_msg(strcmp(found, pairs[i][2]) == 0, "%s\n%s\n%s, expected %s", pairs[i][0], pairs[i][1], found,
+                      pairs[i][2]);
     }
 }
 END_TEST
@@ -178,7 +189,8 @@ START_TEST(a_clause_has_its_place_and_the_users_text) {
     const struct plan_clause *sum = NULL;
     for (size_t i = 0; i < plan.operator_count; i++)
         for (size_t k = 0; k < plan.operators[i].clause_count; k++)
-            if (strcmp(plan.operators[i].clauses[k].code, "agg") == 0 && sum == NULL) sum = &plan.operators[i].clauses[k];
+            if (strcmp(plan.operators[i].clauses[k].code, "agg") == 0 && sum == NULL)
+                sum = &plan.operators[i].clauses[k];
     ck_assert_ptr_nonnull(sum);
     ck_assert_str_eq(sum->text, "SUM(Bid.price) DECIMAL(38, 2)");
     ck_assert_str_eq(sum->source, "SUM(price)");
@@ -192,7 +204,8 @@ START_TEST(messages_are_plain) {
     struct arena arena;
     tide__arena_init(&arena);
     struct plan_description old_plan = describe(tide__arena_printf(&arena, BID "%s", top3), &arena);
-    struct plan_description new_plan = describe(tide__arena_printf(&arena, BID "%s", edited("rk <= 3", "rk <= 5")), &arena);
+    struct plan_description new_plan = describe(tide__arena_printf(&arena, BID "%s", edited("rk <= 3", "rk <= 5")),
+                                                &arena);
     struct compat_report report;
     tide__compat_compare(&old_plan, &new_plan, &arena, &report);
     ck_assert_uint_eq(report.change_count, 1);

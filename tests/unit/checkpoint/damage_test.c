@@ -67,7 +67,8 @@ START_TEST(every_flipped_bit_is_noticed) {
     tide_error err;
     for (size_t bit = 0; bit < bytes.len * 8; bit++) {
         bytes.data[bit / 8] ^= (char)(1 << (bit % 8));
-        ck_assert_msg(read_all(bytes.data, bytes.len, &err) == TIDE_ERR_SAVEPOINT, "bit %zu of byte %zu", bit % 8, bit / 8);
+        ck_assert_msg(read_all(bytes.data, bytes.len, &err) == TIDE_ERR_SAVEPOINT, "bit %zu of byte %zu", bit % 8,
+                      bit / 8);
         bytes.data[bit / 8] ^= (char)(1 << (bit % 8));
     }
     tide__strbuf_deinit(&bytes);
@@ -214,46 +215,95 @@ static tide_status read_forged(void (*before)(struct forgery *), void (*after)(s
     return status;
 }
 
-static void keys_fall(struct forgery *f) { f->chunk.key_data.data[0] = 'z'; }
+static void keys_fall(struct forgery *f) {
+    f->chunk.key_data.data[0] = 'z';
+}
 static void keys_repeat(struct forgery *f) {
     f->chunk.shared[1] = 5;
     f->chunk.unshared[1] = 0;
     f->chunk.unshared[2] += 3;
 }
-static void key_borrows_too_much(struct forgery *f) { f->chunk.shared[1] = 6; }
-static void first_key_borrows(struct forgery *f) { f->chunk.shared[0] = 1; }
-static void key_is_too_long(struct forgery *f) { f->chunk.unshared[2] = UINT32_MAX; }
-static void value_is_too_long(struct forgery *f) { f->chunk.value_lengths[0] = 2; }
-static void other_table(struct forgery *f) { f->chunk.table = 1; }
-static void more_entries(struct forgery *f) { f->chunk.entries = 2; }
-static void index_has_more(struct forgery *f) { f->index.entries = f->table.entries = 4; }
-static void index_has_none(struct forgery *f) { f->index.entries = f->table.entries = 0; }
-static void index_has_too_many(struct forgery *f) { f->index.entries = f->table.entries = UINT64_C(1) << 40; }
-static void index_first_key(struct forgery *f) { f->index.first_key = STR_LIT("alph"); }
-static void index_last_key(struct forgery *f) { f->index.last_key = STR_LIT("betb"); }
-static void index_offset(struct forgery *f) { f->index.offset += 1; }
-static void index_length(struct forgery *f) { f->index.length += 1; }
-static void index_length_huge(struct forgery *f) { f->index.length = UINT32_MAX; }
-static void index_raw_length(struct forgery *f) { f->index.raw_length += 1; }
-static void index_raw_length_huge(struct forgery *f) { f->index.raw_length = UINT32_MAX; }
-static void no_chunks(struct forgery *f) { f->table.chunk_count = 0; f->table.entries = 0; }
-static void table_kind(struct forgery *f) { f->table.desc.kind = (enum state_table_kind)9; }
-static void windowed_keys_are_short(struct forgery *f) { f->table.desc.kind = STATE_TABLE_WINDOWED; }
-static void table_name_is_a_path(struct forgery *f) { f->table.desc.name = "../t"; }
-static void run_id_is_a_path(struct forgery *f) { f->info.run_id = "../../x"; }
-static void other_version(struct forgery *f) { f->info.format_version = 2; }
+static void key_borrows_too_much(struct forgery *f) {
+    f->chunk.shared[1] = 6;
+}
+static void first_key_borrows(struct forgery *f) {
+    f->chunk.shared[0] = 1;
+}
+static void key_is_too_long(struct forgery *f) {
+    f->chunk.unshared[2] = UINT32_MAX;
+}
+static void value_is_too_long(struct forgery *f) {
+    f->chunk.value_lengths[0] = 2;
+}
+static void other_table(struct forgery *f) {
+    f->chunk.table = 1;
+}
+static void more_entries(struct forgery *f) {
+    f->chunk.entries = 2;
+}
+static void index_has_more(struct forgery *f) {
+    f->index.entries = f->table.entries = 4;
+}
+static void index_has_none(struct forgery *f) {
+    f->index.entries = f->table.entries = 0;
+}
+static void index_has_too_many(struct forgery *f) {
+    f->index.entries = f->table.entries = UINT64_C(1) << 40;
+}
+static void index_first_key(struct forgery *f) {
+    f->index.first_key = STR_LIT("alph");
+}
+static void index_last_key(struct forgery *f) {
+    f->index.last_key = STR_LIT("betb");
+}
+static void index_offset(struct forgery *f) {
+    f->index.offset += 1;
+}
+static void index_length(struct forgery *f) {
+    f->index.length += 1;
+}
+static void index_length_huge(struct forgery *f) {
+    f->index.length = UINT32_MAX;
+}
+static void index_raw_length(struct forgery *f) {
+    f->index.raw_length += 1;
+}
+static void index_raw_length_huge(struct forgery *f) {
+    f->index.raw_length = UINT32_MAX;
+}
+static void no_chunks(struct forgery *f) {
+    f->table.chunk_count = 0;
+    f->table.entries = 0;
+}
+static void table_kind(struct forgery *f) {
+    f->table.desc.kind = (enum state_table_kind)9;
+}
+static void windowed_keys_are_short(struct forgery *f) {
+    f->table.desc.kind = STATE_TABLE_WINDOWED;
+}
+static void table_name_is_a_path(struct forgery *f) {
+    f->table.desc.name = "../t";
+}
+static void run_id_is_a_path(struct forgery *f) {
+    f->info.run_id = "../../x";
+}
+static void other_version(struct forgery *f) {
+    f->info.format_version = 2;
+}
 
 START_TEST(forged_lengths_keys_and_names_are_refused) {
     tide_error err;
     ck_assert_int_eq(read_forged(NULL, NULL, &err), TIDE_OK);
-    static void (*const before[])(struct forgery *) = {keys_fall,         keys_repeat,       key_borrows_too_much, first_key_borrows,
-                                                       key_is_too_long,   value_is_too_long, other_table,          more_entries};
+    static void (*const before[])(struct forgery *) = {keys_fall,         keys_repeat,     key_borrows_too_much,
+                                                       first_key_borrows, key_is_too_long, value_is_too_long,
+                                                       other_table,       more_entries};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++)
         ck_assert_msg(read_forged(before[i], NULL, &err) == TIDE_ERR_SAVEPOINT, "forgery %zu of the chunk", i);
     static void (*const after[])(struct forgery *) = {
-        index_has_more,    index_has_none,       index_has_too_many, index_first_key,  index_last_key,        index_offset,
-        index_length,      index_length_huge,    index_raw_length,   index_raw_length_huge, no_chunks,        table_kind,
-        windowed_keys_are_short, table_name_is_a_path, run_id_is_a_path, other_version};
+        index_has_more,          index_has_none,        index_has_too_many, index_first_key,
+        index_last_key,          index_offset,          index_length,       index_length_huge,
+        index_raw_length,        index_raw_length_huge, no_chunks,          table_kind,
+        windowed_keys_are_short, table_name_is_a_path,  run_id_is_a_path,   other_version};
     for (size_t i = 0; i < sizeof after / sizeof *after; i++)
         ck_assert_msg(read_forged(NULL, after[i], &err) == TIDE_ERR_SAVEPOINT, "forgery %zu of the manifest", i);
 }

@@ -32,16 +32,33 @@ void sample_dir_remove(char *dir) {
 
 const struct savepoint_info *sample_info(void) {
     static const struct plan_clause source_clauses[] = {{"source.table", "Bid", 1, 14, "Bid"}};
-    static const struct plan_clause rank_clauses[] = {{"topn.limit", "3", 9, 7, "rk <= 3"}, {"topn.partition", "", 0, 0, NULL}};
+    static const struct plan_clause rank_clauses[] = {{"topn.limit", "3", 9, 7, "rk <= 3"},
+                                                      {"topn.partition", "", 0, 0, NULL}};
     static const char *const rank_inputs[] = {"scan-0", "window-aggregate-1"};
     static const struct plan_operator operators[] = {
         {.operator_id = "scan-0", .kind = "scan", .fingerprint = 1, .clause_count = 1, .clauses = source_clauses},
-        {.operator_id = "window-rank-2", .kind = "window-rank", .uid = "top", .stateful = true, .fingerprint = UINT64_MAX,
-         .clause_count = 2, .clauses = rank_clauses, .input_count = 2, .inputs = rank_inputs},
+        {.operator_id = "window-rank-2",
+         .kind = "window-rank",
+         .uid = "top",
+         .stateful = true,
+         .fingerprint = UINT64_MAX,
+         .clause_count = 2,
+         .clauses = rank_clauses,
+         .input_count = 2,
+         .inputs = rank_inputs},
     };
     static struct task_part parts[] = {
-        {.kind = TASK_PART_SOURCE, .operator_id = "scan-0", .watermark = INT64_MIN, .saved = {"a\0b", 3}, .watermark_reached = -5,
-         .watermark_let_out = INT64_MIN, .rows = 7, .rows_in = 8, .rows_out = 9, .late_rows = 10, .windows_fired = 11},
+        {.kind = TASK_PART_SOURCE,
+         .operator_id = "scan-0",
+         .watermark = INT64_MIN,
+         .saved = {"a\0b", 3},
+         .watermark_reached = -5,
+         .watermark_let_out = INT64_MIN,
+         .rows = 7,
+         .rows_in = 8,
+         .rows_out = 9,
+         .late_rows = 10,
+         .windows_fired = 11},
         {.kind = TASK_PART_OPERATOR, .operator_id = "window-rank-2", .watermark = INT64_MAX, .rows_out = UINT64_MAX},
         {.kind = TASK_PART_SINK, .operator_id = "sink-3", .watermark = 60000},
     };
@@ -93,7 +110,8 @@ static void write_it(void *ctx, struct state_snapshot *snapshot, const tide_erro
         writing->err = *err;
         return;
     }
-    writing->err.status = tide__savepoint_write(writing->path, sample_info(), writing->store, snapshot, &writing->bytes, &writing->err);
+    writing->err.status = tide__savepoint_write(writing->path, sample_info(), writing->store, snapshot, &writing->bytes,
+                                                &writing->err);
     tide__state_snapshot_release(snapshot);
 }
 
@@ -108,7 +126,8 @@ static void fill(struct state_table *windowed, struct state_table *keyed, struct
     }
     for (size_t i = 0; i < shape.keyed; i++) {
         char key[32], value[64];
-        int key_len = snprintf(key, sizeof key, "user-%06zu", i), value_len = snprintf(value, sizeof value, "%c#%zu", (char)(6), i % 10);
+        int key_len = snprintf(key, sizeof key, "user-%06zu", i),
+            value_len = snprintf(value, sizeof value, "%c#%zu", (char)(6), i % 10);
         tide__state_put(keyed, (struct str){key, (size_t)key_len}, (struct str){value, (size_t)value_len});
     }
     if (shape.large_value > 0) {
@@ -123,8 +142,10 @@ uint64_t sample_write(const char *path, struct sample_shape shape) {
     static const struct state_field keys[] = {{"auction", "BIGINT", STATE_FORM_BYTES, STATE_COMBINE_REPLACE}};
     static const struct state_field values[] = {{"SUM(price)", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}};
     static const struct state_field texts[] = {{"name", "STRING", STATE_FORM_BYTES, STATE_COMBINE_LAST}};
-    static const struct state_table_desc windowed_desc = {"window-aggregate-1.acc", "window-aggregate-1", STATE_TABLE_WINDOWED, 1, 1, keys, values};
-    static const struct state_table_desc keyed_desc = {"group-aggregate-2.acc", "group-aggregate-2", STATE_TABLE_KEYED, 1, 1, texts, texts};
+    static const struct state_table_desc windowed_desc = {
+        "window-aggregate-1.acc", "window-aggregate-1", STATE_TABLE_WINDOWED, 1, 1, keys, values};
+    static const struct state_table_desc keyed_desc = {
+        "group-aggregate-2.acc", "group-aggregate-2", STATE_TABLE_KEYED, 1, 1, texts, texts};
     struct memory_budget budget = {.limit = 64 << 20};
     struct state_options options = {.backend = STATE_BACKEND_MEMORY, .budget = &budget};
     struct writing writing = {.path = path};

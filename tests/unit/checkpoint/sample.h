@@ -11,9 +11,9 @@ void sample_dir_remove(char *dir);
 
 // What sample_write puts into the state.
 struct sample_shape {
-    size_t windows, keys;       // keys a window
-    size_t keyed;               // entries of the keyed table
-    size_t large_value;         // bytes of one more value; 0: none
+    size_t windows, keys;  // keys a window
+    size_t keyed;          // entries of the keyed table
+    size_t large_value;    // bytes of one more value; 0: none
 };
 
 const struct savepoint_info *sample_info(void);

@@ -53,7 +53,8 @@ START_TEST(every_field_of_the_manifest_comes_back) {
     ck_assert_uint_eq(out->plan.operator_count, in->plan.operator_count);
     for (size_t i = 0; i < in->plan.operator_count; i++) {
         const struct plan_operator *a = &in->plan.operators[i], *b = &out->plan.operators[i];
-        ck_assert(same_text(a->operator_id, b->operator_id) && same_text(a->kind, b->kind) && same_text(a->uid, b->uid));
+        ck_assert(same_text(a->operator_id, b->operator_id) && same_text(a->kind, b->kind) &&
+                  same_text(a->uid, b->uid));
         ck_assert(a->stateful == b->stateful && a->fingerprint == b->fingerprint && a->clause_count == b->clause_count);
         for (size_t k = 0; k < a->clause_count; k++) {
             const struct plan_clause *x = &a->clauses[k], *y = &b->clauses[k];
@@ -64,7 +65,8 @@ START_TEST(every_field_of_the_manifest_comes_back) {
         for (size_t k = 0; k < a->input_count; k++) ck_assert_str_eq(a->inputs[k], b->inputs[k]);
     }
     ck_assert_uint_eq(out->snapshot.part_count, in->snapshot.part_count);
-    ck_assert(out->snapshot.rows == 7 && out->snapshot.turn == 1 && out->snapshot.turn_rows == 3 && out->snapshot.ended);
+    ck_assert(out->snapshot.rows == 7 && out->snapshot.turn == 1 && out->snapshot.turn_rows == 3 &&
+              out->snapshot.ended);
     for (size_t i = 0; i < in->snapshot.part_count; i++) {
         const struct task_part *a = &in->snapshot.parts[i], *b = &out->snapshot.parts[i];
         ck_assert(a->kind == b->kind && same_text(a->operator_id, b->operator_id) && a->watermark == b->watermark);
@@ -233,7 +235,8 @@ START_TEST(values_of_secret_options_are_blanked) {
         {"WITH ('Sasl.JAAS.config'='a ''b'' c')", "WITH ('Sasl.JAAS.config'='****')"},
         {"SET 'my.Secret-key' = 'x';", "SET 'my.Secret-key' = '****';"},
         {"/*+ OPTIONS('token' = 'x') */", "/*+ OPTIONS('token' = '****') */"},
-        {"-- don't: 'password' = 'x'\nWITH ('password'\n = 'y')", "-- don't: 'password' = '****'\nWITH ('password'\n = '****')"},
+        {"-- don't: 'password' = 'x'\nWITH ('password'\n = 'y')",
+         "-- don't: 'password' = '****'\nWITH ('password'\n = '****')"},
         {"/* it's */ 'password' = 'x'", "/* it's */ 'password' = '****'"},
         {"SELECT 'password', 'x'", "SELECT 'password', 'x'"},
         {"WHERE a = 'password' AND b = 'x'", "WHERE a = 'password' AND b = 'x'"},

@@ -54,7 +54,8 @@ static const char *newest(struct arena *arena, const char **out_skipped) {
     const char *found;
     tide_error err;
     tide__error_clear(&err);
-    ck_assert_msg(tide__state_dir_newest(path, arena, &savepoint, &found, out_skipped, &err) == TIDE_OK, "%s", err.message);
+    ck_assert_msg(tide__state_dir_newest(path, arena, &savepoint, &found, out_skipped, &err) == TIDE_OK, "%s",
+                  err.message);
     if (savepoint == NULL) return "none";
     tide__savepoint_close(savepoint);
     ck_assert_int_eq(strncmp(found, path, strlen(path)), 0);
