@@ -1,7 +1,7 @@
 // Showing plans: text for people, JSON for tools, DOT for pictures.
 #include "api/script.h"
 #include "engine/expr/describe.h"
-#include "sql/bind_ast.h"
+#include "sql/parse.h"
 #include "sql/sql.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/time.h"
 #include "engine/connectors/connector.h"
-#include "sql/bind_ast.h"
+#include "sql/parse.h"
 #include "sql/sql.h"
 
 #include <stdarg.h>

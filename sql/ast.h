@@ -52,37 +52,37 @@ struct ast_exprs {
 
 enum ast_expr_kind {
     // Leaves
-    EXPR_LITERAL,   // literal, text; for INTERVAL also interval
-    EXPR_COLUMN,    // path: a, t.a, t.row_column.field (the binder tells them apart)
-    EXPR_STAR,      // path: qualifier of `t.*`, count 0 for `*`; in a select list or as COUNT's only argument
-    EXPR_SYMBOL,    // text, upper case: a keyword as an argument: time unit (DAY), TRIM's BOTH, LEADING, TRAILING
-    EXPR_DEFAULT,   // DEFAULT as an argument or a value
-    EXPR_INTERVAL,  // interval; args[0]: INTERVAL 5 MINUTE, INTERVAL (a + 1) DAY, INTERVAL a DAY
+    AST_EXPR_LITERAL,   // literal, text; for INTERVAL also interval
+    AST_EXPR_COLUMN,    // path: a, t.a, t.row_column.field (the binder tells them apart)
+    AST_EXPR_STAR,      // path: qualifier of `t.*`, count 0 for `*`; in a select list or as COUNT's only argument
+    AST_EXPR_SYMBOL,    // text, upper case: a keyword as an argument: time unit (DAY), TRIM's BOTH, LEADING, TRAILING
+    AST_EXPR_DEFAULT,   // DEFAULT as an argument or a value
+    AST_EXPR_INTERVAL,  // interval; args[0]: INTERVAL 5 MINUTE, INTERVAL (a + 1) DAY, INTERVAL a DAY
     // Operators
-    EXPR_UNARY,        // op: NEGATE, PLUS, NOT; args[0]
-    EXPR_BINARY,       // op: arithmetic, comparison, CONCAT, OVERLAPS; args[0], args[1]
+    AST_EXPR_UNARY,        // op: NEGATE, PLUS, NOT; args[0]
+    AST_EXPR_BINARY,       // op: arithmetic, comparison, CONCAT, OVERLAPS; args[0], args[1]
                        // (a - b) DAY: a SUBTRACT with interval.from set
-    EXPR_AND,          // args: two or more
-    EXPR_OR,           // args: two or more
-    EXPR_IS,           // is, negated; args[0]
-    EXPR_IS_DISTINCT,  // negated (IS NOT DISTINCT FROM); args[0], args[1]
-    EXPR_BETWEEN,      // negated, symmetric; args: value, low, high
-    EXPR_LIKE,         // negated, op LIKE or SIMILAR; args: value, pattern[, escape]
-    EXPR_IN_LIST,      // negated; args: value, then the list (one or more)
-    EXPR_IN_QUERY,     // negated; args[0], query
-    EXPR_QUANTIFIED,   // op comparison, all (else ANY/SOME); args[0], query; or args[0], list if query is NULL
-    EXPR_EXISTS,       // query
-    EXPR_SUBQUERY,     // query: a query as a value
-    EXPR_CASE,         // has_operand, has_else; args: [operand,] when, then, when, then, ... [, else]
-    EXPR_CAST,         // type, try_cast; args[0]
+    AST_EXPR_AND,          // args: two or more
+    AST_EXPR_OR,           // args: two or more
+    AST_EXPR_IS,           // is, negated; args[0]
+    AST_EXPR_IS_DISTINCT,  // negated (IS NOT DISTINCT FROM); args[0], args[1]
+    AST_EXPR_BETWEEN,      // negated, symmetric; args: value, low, high
+    AST_EXPR_LIKE,         // negated, op LIKE or SIMILAR; args: value, pattern[, escape]
+    AST_EXPR_IN_LIST,      // negated; args: value, then the list (one or more)
+    AST_EXPR_IN_QUERY,     // negated; args[0], query
+    AST_EXPR_QUANTIFIED,   // op comparison, all (else ANY/SOME); args[0], query; or args[0], list if query is NULL
+    AST_EXPR_EXISTS,       // query
+    AST_EXPR_SUBQUERY,     // query: a query as a value
+    AST_EXPR_CASE,         // has_operand, has_else; args: [operand,] when, then, when, then, ... [, else]
+    AST_EXPR_CAST,         // type, try_cast; args[0]
     // Construction and access
-    EXPR_ROW,      // args: ROW(a, b) or (a, b); text is "ROW" if the word was written
-    EXPR_ARRAY,    // args; query for ARRAY(SELECT ..)
-    EXPR_MAP,      // args: key, value, key, value, ...
-    EXPR_ELEMENT,  // args: value, index
-    EXPR_FIELD,    // args[0].name: field of an expression that is not a plain path
+    AST_EXPR_ROW,      // args: ROW(a, b) or (a, b); text is "ROW" if the word was written
+    AST_EXPR_ARRAY,    // args; query for ARRAY(SELECT ..)
+    AST_EXPR_MAP,      // args: key, value, key, value, ...
+    AST_EXPR_ELEMENT,  // args: value, index
+    AST_EXPR_FIELD,    // args[0].name: field of an expression that is not a plain path
     // Calls. path is the function's name as spelled; compare it case-insensitively.
-    EXPR_CALL,  // path, args; distinct, filter, over, order_by (WITHIN GROUP), json, niladic
+    AST_EXPR_CALL,  // path, args; distinct, filter, over, order_by (WITHIN GROUP), json, niladic
                 // Special spellings become plain arguments:
                 //   EXTRACT(u FROM x) -> EXTRACT(SYMBOL u, x)     FLOOR|CEIL(x TO u) -> FLOOR(x, SYMBOL u)
                 //   TRIM([f] [c] FROM s) -> TRIM(SYMBOL f, c, s), f BOTH and c ' ' by default; TRIM(s) alike
@@ -92,11 +92,11 @@ enum ast_expr_kind {
                 //   CURRENT_DATE and its like: no args, niladic set
                 //   JSON_OBJECT(KEY k VALUE v, ..) -> args k, v, k, v ...; clauses in json
     // Only as arguments
-    EXPR_NAMED_ARG,   // name => args[0]
-    EXPR_TABLE_ARG,   // query (TABLE (SELECT ..), (SELECT ..) and TABLE t as QUERY_TABLE); partition_by, order_by
+    AST_EXPR_NAMED_ARG,   // name => args[0]
+    AST_EXPR_TABLE_ARG,   // query (TABLE (SELECT ..), (SELECT ..) and TABLE t as QUERY_TABLE); partition_by, order_by
                       // has_table_word: written with TABLE. Arguments of calls in FROM (TABLE_FUNCTION) that are
-                      // a query are always this, those of other calls EXPR_SUBQUERY unless TABLE was written.
-    EXPR_DESCRIPTOR,  // names
+                      // a query are always this, those of other calls AST_EXPR_SUBQUERY unless TABLE was written.
+    AST_EXPR_DESCRIPTOR,  // names
 };
 
 enum ast_op {
@@ -137,7 +137,7 @@ enum ast_literal {
     LITERAL_NULL,  // also UNKNOWN: text says which
     LITERAL_TRUE,
     LITERAL_FALSE,
-    LITERAL_INTEGER,    // text: digits, any number of them; a sign is an EXPR_UNARY around it
+    LITERAL_INTEGER,    // text: digits, any number of them; a sign is an AST_EXPR_UNARY around it
     LITERAL_DECIMAL,    // text: digits with a point, as written (1.5, .5, 1.)
     LITERAL_DOUBLE,     // text: with an exponent, as written
     LITERAL_STRING,     // text: the value, escapes undone
@@ -233,7 +233,7 @@ struct ast_expr {
     uint32_t depth;  // of this subtree; private to the parser
     bool negated, symmetric, all, try_cast, distinct, niladic, has_operand, has_else, has_table_word;
     struct source_pos pos;
-    struct source_pos op_pos;  // the operator, for EXPR_UNARY and EXPR_BINARY; the name of an EXPR_CALL
+    struct source_pos op_pos;  // the operator, for AST_EXPR_UNARY and AST_EXPR_BINARY; the name of an AST_EXPR_CALL
     struct ast_exprs args;
     struct ast_path path;
     struct str text;
@@ -254,12 +254,12 @@ struct ast_expr {
 enum ast_table_kind {
     TABLE_NAME,      // path, options, system_time
     TABLE_SUBQUERY,  // query (also VALUES); lateral
-    TABLE_FUNCTION,  // call: an EXPR_CALL from TABLE(f(..)), LATERAL TABLE(f(..)) or a bare f(..)
-    TABLE_UNNEST,    // call: the EXPR_CALL UNNEST(..); with_ordinality
+    TABLE_FUNCTION,  // call: an AST_EXPR_CALL from TABLE(f(..)), LATERAL TABLE(f(..)) or a bare f(..)
+    TABLE_UNNEST,    // call: the AST_EXPR_CALL UNNEST(..); with_ordinality
     TABLE_JOIN,      // left, right, join, ...; parentheses around joins leave no node
 };
 
-enum ast_join { JOIN_INNER, JOIN_LEFT, JOIN_RIGHT, JOIN_FULL, JOIN_CROSS, JOIN_COMMA };
+enum ast_join { AST_JOIN_INNER, AST_JOIN_LEFT, AST_JOIN_RIGHT, AST_JOIN_FULL, AST_JOIN_CROSS, AST_JOIN_COMMA };
 
 // key = value, of WITH (..), OPTIONS(..), SET and ALTER.
 struct ast_option {
@@ -297,7 +297,7 @@ struct ast_table_ref {
 // --- Queries ---
 
 struct ast_select_item {
-    struct ast_expr *expr;  // EXPR_STAR for * and t.*
+    struct ast_expr *expr;  // AST_EXPR_STAR for * and t.*
     struct ast_name alias;  // text.len == 0 if none
     struct source_pos pos;
 };
@@ -337,7 +337,7 @@ struct ast_cte {
 
 enum ast_query_kind {
     QUERY_SELECT,  // SELECT .. FROM .. WHERE ..
-    QUERY_VALUES,  // rows: an EXPR_ROW each (a lone value is a row of one)
+    QUERY_VALUES,  // rows: an AST_EXPR_ROW each (a lone value is a row of one)
     QUERY_TABLE,   // TABLE t: path
     QUERY_SET_OP,  // left op right
     QUERY_NESTED,  // left: (query) that had its own WITH, ORDER BY or LIMIT, with more around it

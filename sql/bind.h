@@ -5,13 +5,9 @@
 #define TIDE_SQL_BIND_H
 
 #include "engine/plan.h"
-#include "sql/bind_ast.h"
+#include "sql/parse.h"
 #include "sql/catalog.h"
 #include "sql/sql.h"
-
-// Defined with the scalar functions; part of the binder's contract with them.
-tide_status tide__expr_cast_explicit(struct infer_context *ctx, struct expr *expr, const struct type *type, bool is_try,
-                                     struct source_pos pos, struct expr **out, tide_error *err) TIDE_CHECKED;
 
 #define BIND_DEPTH_MAX 200      // views and subqueries inside each other
 #define BIND_QUERIES_MAX 10000  // of one statement, views counted each time they are used

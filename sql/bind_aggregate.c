@@ -55,7 +55,7 @@ static tide_status check_place(struct select_scope *s, const struct ast_expr *as
 }
 
 static bool is_count_star(const struct ast_expr *ast) {
-    return ast->args.count == 1 && ast->args.items[0]->kind == EXPR_STAR;
+    return ast->args.count == 1 && ast->args.items[0]->kind == AST_EXPR_STAR;
 }
 
 static tide_status bind_args(struct select_scope *s, const struct ast_expr *ast, struct bound_aggregate *bound) {

@@ -166,7 +166,7 @@ static tide_status bind_symbol_call(struct select_scope *s, const struct ast_exp
     }
     for (uint32_t i = 0; i < ast->args.count && count < 8; i++) {
         const struct ast_expr *arg = ast->args.items[i];
-        if (arg->kind == EXPR_SYMBOL) {
+        if (arg->kind == AST_EXPR_SYMBOL) {
             for (uint32_t j = count; j > 0; j--) args[j] = args[j - 1];
             args[0] = tide__bind_string(b, tide__bind_name(b, arg->text), arg->pos);
             count++;
@@ -183,7 +183,7 @@ static tide_status bind_scalar(struct select_scope *s, const struct ast_expr *as
     struct binder *b = s->binder;
     const char *name = upper_name(b, call_name(ast));
     for (uint32_t i = 0; i < ast->args.count; i++) {
-        if (ast->args.items[i]->kind == EXPR_SYMBOL) return bind_symbol_call(s, ast, name, out);
+        if (ast->args.items[i]->kind == AST_EXPR_SYMBOL) return bind_symbol_call(s, ast, name, out);
     }
     struct expr **args = ARENA_ARRAY(b->arena, struct expr *, ast->args.count);
     for (uint32_t i = 0; i < ast->args.count; i++) TIDE_TRY(tide__bind_expr(s, ast->args.items[i], &args[i]));

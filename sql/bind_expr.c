@@ -195,7 +195,7 @@ static tide_status bind_overlaps(struct select_scope *s, const struct ast_expr *
     struct expr *args[4];
     for (uint32_t side = 0; side < 2; side++) {
         const struct ast_expr *row = ast->args.items[side];
-        if (row->kind != EXPR_ROW || row->args.count != 2) {
+        if (row->kind != AST_EXPR_ROW || row->args.count != 2) {
             return tide__fail_at(s->binder->err, TIDE_ERR_VALIDATE, row->pos, "OVERLAPS compares pairs (start, end)");
         }
         TIDE_TRY(tide__bind_expr(s, row->args.items[0], &args[side * 2]));
@@ -354,34 +354,34 @@ tide_status tide__bind_expr(struct select_scope *s, const struct ast_expr *ast, 
     case AST_EXPR_LITERAL: return tide__bind_literal(s->binder, ast, out);
     case AST_EXPR_COLUMN: return tide__bind_column(s, ast, out);
     case AST_EXPR_CALL: return tide__bind_call(s, ast, out);
-    case EXPR_UNARY: return bind_unary(s, ast, out);
-    case EXPR_BINARY: return bind_binary(s, ast, out);
-    case EXPR_AND: return bind_logic(s, ast, "AND", out);
-    case EXPR_OR: return bind_logic(s, ast, "OR", out);
-    case EXPR_IS: return bind_is(s, ast, out);
-    case EXPR_IS_DISTINCT: return bind_distinct_from(s, ast, out);
-    case EXPR_BETWEEN: return bind_between(s, ast, out);
-    case EXPR_LIKE: return bind_like(s, ast, out);
-    case EXPR_IN_LIST: return bind_in_list(s, ast, out);
-    case EXPR_CASE: return bind_case(s, ast, out);
-    case EXPR_CAST: return bind_cast(s, ast, out);
-    case EXPR_ROW: return bind_construct(s, ast, "ROW", out);
-    case EXPR_ARRAY: return bind_construct(s, ast, "ARRAY", out);
-    case EXPR_MAP: return bind_construct(s, ast, "MAP", out);
-    case EXPR_ELEMENT: return bind_construct(s, ast, "ITEM", out);
-    case EXPR_FIELD: return bind_field(s, ast, out);
-    case EXPR_QUANTIFIED: return bind_quantified(s, ast, out);
-    case EXPR_IN_QUERY: return unsupported(s, ast, "IN with a query");
-    case EXPR_EXISTS: return unsupported(s, ast, "EXISTS");
-    case EXPR_SUBQUERY: return unsupported(s, ast, "a query as a value");
-    case EXPR_INTERVAL: return bind_interval(s, ast, out);
-    case EXPR_STAR:
+    case AST_EXPR_UNARY: return bind_unary(s, ast, out);
+    case AST_EXPR_BINARY: return bind_binary(s, ast, out);
+    case AST_EXPR_AND: return bind_logic(s, ast, "AND", out);
+    case AST_EXPR_OR: return bind_logic(s, ast, "OR", out);
+    case AST_EXPR_IS: return bind_is(s, ast, out);
+    case AST_EXPR_IS_DISTINCT: return bind_distinct_from(s, ast, out);
+    case AST_EXPR_BETWEEN: return bind_between(s, ast, out);
+    case AST_EXPR_LIKE: return bind_like(s, ast, out);
+    case AST_EXPR_IN_LIST: return bind_in_list(s, ast, out);
+    case AST_EXPR_CASE: return bind_case(s, ast, out);
+    case AST_EXPR_CAST: return bind_cast(s, ast, out);
+    case AST_EXPR_ROW: return bind_construct(s, ast, "ROW", out);
+    case AST_EXPR_ARRAY: return bind_construct(s, ast, "ARRAY", out);
+    case AST_EXPR_MAP: return bind_construct(s, ast, "MAP", out);
+    case AST_EXPR_ELEMENT: return bind_construct(s, ast, "ITEM", out);
+    case AST_EXPR_FIELD: return bind_field(s, ast, out);
+    case AST_EXPR_QUANTIFIED: return bind_quantified(s, ast, out);
+    case AST_EXPR_IN_QUERY: return unsupported(s, ast, "IN with a query");
+    case AST_EXPR_EXISTS: return unsupported(s, ast, "EXISTS");
+    case AST_EXPR_SUBQUERY: return unsupported(s, ast, "a query as a value");
+    case AST_EXPR_INTERVAL: return bind_interval(s, ast, out);
+    case AST_EXPR_STAR:
         return tide__fail_at(s->binder->err, TIDE_ERR_VALIDATE, ast->pos, "* stands alone in a select list or in COUNT(*)");
-    case EXPR_SYMBOL:
-    case EXPR_DEFAULT:
-    case EXPR_NAMED_ARG:
-    case EXPR_TABLE_ARG:
-    case EXPR_DESCRIPTOR:
+    case AST_EXPR_SYMBOL:
+    case AST_EXPR_DEFAULT:
+    case AST_EXPR_NAMED_ARG:
+    case AST_EXPR_TABLE_ARG:
+    case AST_EXPR_DESCRIPTOR:
         return tide__fail_at(s->binder->err, TIDE_ERR_VALIDATE, ast->pos, "this is no value");
     }
     return TIDE_OK;

@@ -83,7 +83,7 @@ static tide_status bind_items(struct select *select) {
     select->item_exprs = ARENA_ARRAY(select->binder->arena, struct expr *, query->item_count);
     for (uint32_t i = 0; i < query->item_count; i++) {
         const struct ast_select_item *ast = &query->items[i];
-        if (ast->expr->kind == EXPR_STAR) {
+        if (ast->expr->kind == AST_EXPR_STAR) {
             TIDE_TRY(expand_star(select, ast));
             continue;
         }

@@ -39,7 +39,7 @@ static tide_status wrong_arguments(struct window_call *call, struct source_pos p
 
 static tide_status unnamed(struct window_call *call, const struct ast_expr *arg, uint32_t i, const struct ast_expr **out) {
     *out = arg;
-    if (arg->kind != EXPR_NAMED_ARG) return TIDE_OK;
+    if (arg->kind != AST_EXPR_NAMED_ARG) return TIDE_OK;
     const struct window_signature *signature = call->signature;
     *out = arg->args.items[0];
     if (i < signature->most && tide__str_ieq_c(arg->name.text, signature->args[i])) return TIDE_OK;
@@ -77,7 +77,7 @@ static tide_status collect_arguments(struct window_call *call) {
     const struct ast_expr *stray = stray_column(call);
     if (stray != NULL) {
         tide__fail_at(b->err, TIDE_ERR_VALIDATE, stray->pos, "column \"%.*s\" not found", STR_ARG(stray->path.parts[0].text));
-        if (first != NULL && first->kind == EXPR_TABLE_ARG && first->partition_by.count > 0) {
+        if (first != NULL && first->kind == AST_EXPR_TABLE_ARG && first->partition_by.count > 0) {
             return tide__fail_hint(b->err, "several keys need parentheses: PARTITION BY (a, b)");
         }
         return tide__fail_hint(b->err, "write DESCRIPTOR(%.*s)", STR_ARG(stray->path.parts[0].text));
@@ -87,15 +87,15 @@ static tide_status collect_arguments(struct window_call *call) {
                                               signature->most > signature->required ? tide__arena_printf(b->arena, " or %u", signature->most) : "", args->count);
         return wrong_arguments(call, call->ast->pos, what);
     }
-    if (first->kind != EXPR_TABLE_ARG) return wrong_arguments(call, first->pos, "the first argument must be a table");
-    if (call->args[1]->kind != EXPR_DESCRIPTOR || call->args[1]->names.count == 0) {
+    if (first->kind != AST_EXPR_TABLE_ARG) return wrong_arguments(call, first->pos, "the first argument must be a table");
+    if (call->args[1]->kind != AST_EXPR_DESCRIPTOR || call->args[1]->names.count == 0) {
         return wrong_arguments(call, call->args[1]->pos, "the second argument must be DESCRIPTOR(time column)");
     }
     return TIDE_OK;
 }
 
 static tide_status constant_interval(struct binder *b, const struct ast_expr *ast, const char *usage, int64_t *out_ms) {
-    if (ast->kind == EXPR_INTERVAL || ast->kind == EXPR_UNARY || ast->kind == EXPR_BINARY) {
+    if (ast->kind == AST_EXPR_INTERVAL || ast->kind == AST_EXPR_UNARY || ast->kind == AST_EXPR_BINARY) {
         tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos, "sizes and offsets of windows must be interval literals");
         return tide__fail_hint(b->err, "write INTERVAL '10' MINUTE, INTERVAL '-3' MINUTE");
     }
@@ -206,7 +206,7 @@ static tide_status time_column(struct window_call *call, const struct relation *
 
 static tide_status add_partition(struct window_call *call, const struct relation *input, const struct ast_expr *ast,
                                  struct window *window) {
-    if (ast->kind == EXPR_ROW) {
+    if (ast->kind == AST_EXPR_ROW) {
         for (uint32_t i = 0; i < ast->args.count; i++) TIDE_TRY(add_partition(call, input, ast->args.items[i], window));
         return TIDE_OK;
     }

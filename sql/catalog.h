@@ -4,7 +4,7 @@
 #define TIDE_SQL_CATALOG_H
 
 #include "engine/plan.h"
-#include "sql/bind_ast.h"
+#include "sql/parse.h"
 
 struct sql_rows;
 

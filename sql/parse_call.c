@@ -95,7 +95,7 @@ struct ast_window *tide__parse_window(struct parser *p) {
 
 // --- Arguments ---
 
-// TABLE t, TABLE (query), (query) or a query: *expr has kind EXPR_TABLE_ARG.
+// TABLE t, TABLE (query), (query) or a query: *expr has kind AST_EXPR_TABLE_ARG.
 static bool parse_table_source(struct parser *p, struct ast_expr *expr) {
     struct source_pos start = p->token.pos;
     expr->has_table_word = at_word(p, K_TABLE);
@@ -145,12 +145,12 @@ static struct ast_expr *parse_table_tail(struct parser *p, struct ast_expr *expr
 
 static struct ast_expr *parse_argument(struct parser *p, bool in_from) {
     if (at_word(p, K_TABLE) || tide__parse_at_query(p)) {
-        struct ast_expr *expr = tide__parse_new(p, EXPR_TABLE_ARG, p->token.pos);
+        struct ast_expr *expr = tide__parse_new(p, AST_EXPR_TABLE_ARG, p->token.pos);
         return parse_table_source(p, expr) ? parse_table_tail(p, expr) : NULL;
     }
     struct ast_expr *expr = tide__parse_expression(p);
-    if (expr && expr->kind == EXPR_SUBQUERY && (in_from || at_word(p, K_PARTITION) || at_word(p, K_ORDER))) {
-        expr->kind = EXPR_TABLE_ARG;
+    if (expr && expr->kind == AST_EXPR_SUBQUERY && (in_from || at_word(p, K_PARTITION) || at_word(p, K_ORDER))) {
+        expr->kind = AST_EXPR_TABLE_ARG;
         return parse_table_tail(p, expr);
     }
     return expr;
@@ -158,7 +158,7 @@ static struct ast_expr *parse_argument(struct parser *p, bool in_from) {
 
 // name => value
 static struct ast_expr *parse_named(struct parser *p, bool in_from) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_NAMED_ARG, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_NAMED_ARG, p->token.pos);
     if (!tide__parser_name(p, &expr->name, "an argument name")) return NULL;
     if (!tide__parser_expect(p, TOKEN_ARROW)) return NULL;
     struct ast_expr *value = parse_argument(p, in_from);
@@ -170,7 +170,7 @@ static struct ast_expr *parse_named(struct parser *p, bool in_from) {
 static bool parse_arguments(struct parser *p, struct ast_expr *call, bool in_from) {
     if (tide__parser_accept(p, TOKEN_RPAREN)) return true;
     if (at_token(p, TOKEN_STAR)) {
-        struct ast_expr *star = tide__parse_new(p, EXPR_STAR, p->token.pos);
+        struct ast_expr *star = tide__parse_new(p, AST_EXPR_STAR, p->token.pos);
         tide__parser_advance(p);
         tide__parse_push(p, &call->args, tide__parse_close(p, star));
         return tide__parser_expect(p, TOKEN_RPAREN);
@@ -200,7 +200,7 @@ static bool push_expression(struct parser *p, struct ast_expr *call) {
 }
 
 static bool push_symbol(struct parser *p, struct ast_expr *call, struct source_pos pos, const char *text) {
-    struct ast_expr *symbol = tide__parse_new(p, EXPR_SYMBOL, pos);
+    struct ast_expr *symbol = tide__parse_new(p, AST_EXPR_SYMBOL, pos);
     symbol->text = tide__str(text);
     symbol->depth = 1;
     tide__parse_push(p, &call->args, symbol);
@@ -259,7 +259,7 @@ static bool parse_trim(struct parser *p, struct ast_expr *call) {
     bool from = has_side ? tide__parser_expect_word(p, K_FROM) : tide__parser_accept_word(p, K_FROM);
     if (has_side && !from) return false;
     if (!first || !from) {
-        struct ast_expr *blank = tide__parse_new(p, EXPR_LITERAL, pos);
+        struct ast_expr *blank = tide__parse_new(p, AST_EXPR_LITERAL, pos);
         blank->literal = LITERAL_STRING;
         blank->text = STR_LIT(" ");
         blank->depth = 1;
@@ -378,7 +378,7 @@ static struct ast_expr *parse_tail(struct parser *p, struct ast_expr *call) {
 }
 
 static struct ast_expr *parse_any_call(struct parser *p, const struct ast_path *path, bool in_from) {
-    struct ast_expr *call = tide__parse_new(p, EXPR_CALL, path->pos);
+    struct ast_expr *call = tide__parse_new(p, AST_EXPR_CALL, path->pos);
     call->path = *path;
     call->op_pos = path->pos;
     if (!tide__parser_expect(p, TOKEN_LPAREN)) return NULL;

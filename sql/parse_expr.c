@@ -120,7 +120,7 @@ static struct ast_expr *parse_prefix(struct parser *p) {
                      : at_token(p, TOKEN_PLUS)  ? OP_PLUS
                                                 : OP_NONE;
     if (op == OP_NONE) return tide__parse_primary(p);
-    struct ast_expr *expr = tide__parse_new(p, EXPR_UNARY, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_UNARY, p->token.pos);
     expr->op = op;
     expr->op_pos = p->token.pos;
     tide__parser_advance(p);
@@ -169,7 +169,7 @@ static struct ast_expr *new_over(struct parser *p, enum ast_expr_kind kind, stru
 
 // ANY (..), SOME (..), ALL (..) behind a comparison
 static struct ast_expr *parse_quantified(struct parser *p, struct ast_expr *expr) {
-    expr->kind = EXPR_QUANTIFIED;
+    expr->kind = AST_EXPR_QUANTIFIED;
     expr->all = at_word(p, K_ALL);
     tide__parser_advance(p);
     if (!tide__parser_expect(p, TOKEN_LPAREN)) return NULL;
@@ -183,7 +183,7 @@ static struct ast_expr *parse_quantified(struct parser *p, struct ast_expr *expr
 }
 
 static struct ast_expr *parse_operator(struct parser *p, struct ast_expr *left, enum ast_op op, int precedence) {
-    struct ast_expr *expr = new_over(p, EXPR_BINARY, left);
+    struct ast_expr *expr = new_over(p, AST_EXPR_BINARY, left);
     expr->op = op;
     tide__parser_advance(p);
     if (precedence == PREC_COMPARE && peek_token(p, 1, TOKEN_LPAREN) &&
@@ -197,7 +197,7 @@ static struct ast_expr *parse_operator(struct parser *p, struct ast_expr *left, 
 
 // a AND b AND c: one node. `word` is AND or OR.
 static struct ast_expr *parse_chain(struct parser *p, struct ast_expr *left, enum keyword word) {
-    struct ast_expr *expr = new_over(p, word == K_AND ? EXPR_AND : EXPR_OR, left);
+    struct ast_expr *expr = new_over(p, word == K_AND ? AST_EXPR_AND : AST_EXPR_OR, left);
     while (at_word(p, word)) {
         tide__parser_advance(p);
         struct ast_expr *right = parse_operand(p, word == K_AND ? PREC_AND + 1 : PREC_OR + 1);
@@ -222,12 +222,12 @@ static struct ast_expr *parse_is_json(struct parser *p, struct ast_expr *expr) {
 
 // Behind IS [NOT]; PREC_IS, but DISTINCT FROM has an operand.
 static struct ast_expr *parse_is(struct parser *p, struct ast_expr *left) {
-    struct ast_expr *expr = new_over(p, EXPR_IS, left);
+    struct ast_expr *expr = new_over(p, AST_EXPR_IS, left);
     tide__parser_advance(p);
     expr->negated = tide__parser_accept_word(p, K_NOT);
     if (at_word(p, K_JSON)) return parse_is_json(p, expr);
     if (tide__parser_accept_word(p, K_DISTINCT)) {
-        expr->kind = EXPR_IS_DISTINCT;
+        expr->kind = AST_EXPR_IS_DISTINCT;
         if (!tide__parser_expect_word(p, K_FROM)) return NULL;
         struct ast_expr *right = parse_operand(p, PREC_COMPARE + 1);
         if (!right) return NULL;
@@ -250,7 +250,7 @@ static struct ast_expr *parse_is(struct parser *p, struct ast_expr *left) {
 }
 
 static struct ast_expr *parse_between(struct parser *p, struct ast_expr *expr) {
-    expr->kind = EXPR_BETWEEN;
+    expr->kind = AST_EXPR_BETWEEN;
     expr->symmetric = tide__parser_accept_word(p, K_SYMMETRIC);
     if (!expr->symmetric) tide__parser_accept_word(p, K_ASYMMETRIC);
     struct ast_expr *low = parse_operand(p, PREC_RANGE + 1);
@@ -270,19 +270,19 @@ static struct ast_expr *parse_in(struct parser *p, struct ast_expr *expr) {
     } else {
         if (!tide__parse_expressions(p, &list)) return NULL;
         // IN ((SELECT ..) UNION (SELECT ..)) and IN ((SELECT ..))
-        if (list.count == 1 && list.items[0]->kind == EXPR_SUBQUERY)
+        if (list.count == 1 && list.items[0]->kind == AST_EXPR_SUBQUERY)
             expr->query = tide__parse_at_query_tail(p) ? tide__parse_query_tail(p, list.items[0]->query)
                                                        : list.items[0]->query;
-        if (list.count == 1 && list.items[0]->kind == EXPR_SUBQUERY && !expr->query) return NULL;
+        if (list.count == 1 && list.items[0]->kind == AST_EXPR_SUBQUERY && !expr->query) return NULL;
     }
     if (!tide__parser_expect(p, TOKEN_RPAREN)) return NULL;
-    expr->kind = expr->query ? EXPR_IN_QUERY : EXPR_IN_LIST;
+    expr->kind = expr->query ? AST_EXPR_IN_QUERY : AST_EXPR_IN_LIST;
     for (uint32_t i = 0; !expr->query && i < list.count; i++) tide__parse_push(p, &expr->args, list.items[i]);
     return tide__parse_close(p, expr);
 }
 
 static struct ast_expr *parse_like(struct parser *p, struct ast_expr *expr, enum ast_op op) {
-    expr->kind = EXPR_LIKE;
+    expr->kind = AST_EXPR_LIKE;
     expr->op = op;
     if (op == OP_SIMILAR && !tide__parser_expect_word(p, K_TO)) return NULL;
     struct ast_expr *pattern = parse_operand(p, PREC_RANGE + 1);
@@ -299,7 +299,7 @@ static struct ast_expr *parse_like(struct parser *p, struct ast_expr *expr, enum
 
 // [NOT] BETWEEN | IN | LIKE | SIMILAR TO
 static struct ast_expr *parse_range(struct parser *p, struct ast_expr *left) {
-    struct ast_expr *expr = new_over(p, EXPR_BETWEEN, left);
+    struct ast_expr *expr = new_over(p, AST_EXPR_BETWEEN, left);
     if (at_word(p, K_NOT)) {
         expr->negated = true;
         tide__parser_advance(p);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static struct ast_expr *literal(struct parser *p, enum ast_literal kind) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_LITERAL, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_LITERAL, p->token.pos);
     expr->literal = kind;
     expr->text = p->token.text;
     tide__parser_advance(p);
@@ -268,14 +268,14 @@ static struct ast_expr *interval_operand(struct parser *p) {
         return expr && tide__parser_expect(p, TOKEN_RPAREN) ? expr : NULL;
     }
     if (at_token(p, TOKEN_INTEGER) || at_token(p, TOKEN_DECIMAL)) return tide__parse_literal(p);
-    struct ast_expr *column = tide__parse_new(p, EXPR_COLUMN, p->token.pos);
+    struct ast_expr *column = tide__parse_new(p, AST_EXPR_COLUMN, p->token.pos);
     if (!tide__parser_path(p, &column->path, "a string such as '10'")) return NULL;
     return tide__parse_close(p, column);
 }
 
 struct ast_expr *tide__parse_interval(struct parser *p) {
     assert(at_word(p, K_INTERVAL));
-    struct ast_expr *expr = tide__parse_new(p, EXPR_LITERAL, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_LITERAL, p->token.pos);
     expr->literal = LITERAL_INTERVAL;
     tide__parser_advance(p);
     if (at_token(p, TOKEN_MINUS) || at_token(p, TOKEN_PLUS)) {
@@ -289,7 +289,7 @@ struct ast_expr *tide__parse_interval(struct parser *p) {
     } else {
         struct ast_expr *operand = interval_operand(p);
         if (!operand) return NULL;
-        expr->kind = EXPR_INTERVAL;
+        expr->kind = AST_EXPR_INTERVAL;
         tide__parse_push(p, &expr->args, operand);
     }
     if (!tide__parse_interval_qualifier(p, &expr->interval)) return NULL;

@@ -7,7 +7,7 @@
 // (a - b) DAY: the difference of two times as an interval
 static struct ast_expr *parse_difference(struct parser *p, struct ast_expr *expr) {
     static const enum keyword units[] = {K_YEAR, K_QUARTER, K_MONTH, K_WEEK, K_DAY, K_HOUR, K_MINUTE, K_SECOND};
-    if (expr->kind != EXPR_BINARY || expr->op != OP_SUBTRACT || expr->interval.from != UNIT_NONE) return expr;
+    if (expr->kind != AST_EXPR_BINARY || expr->op != OP_SUBTRACT || expr->interval.from != UNIT_NONE) return expr;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (!at_word(p, units[i])) continue;
         return tide__parse_interval_qualifier(p, &expr->interval) ? tide__parse_close(p, expr) : NULL;
@@ -18,7 +18,7 @@ static struct ast_expr *parse_difference(struct parser *p, struct ast_expr *expr
 // Behind "(". One expression in parentheses is itself; more are a row; a query is a value.
 static struct ast_expr *parse_inside(struct parser *p, struct source_pos start) {
     if (tide__parse_at_query(p)) {
-        struct ast_expr *expr = tide__parse_new(p, EXPR_SUBQUERY, start);
+        struct ast_expr *expr = tide__parse_new(p, AST_EXPR_SUBQUERY, start);
         expr->query = tide__parse_query(p);
         if (!expr->query || !tide__parser_expect(p, TOKEN_RPAREN)) return NULL;
         return tide__parse_close(p, expr);
@@ -26,7 +26,7 @@ static struct ast_expr *parse_inside(struct parser *p, struct source_pos start) 
     struct ast_exprs list = {0};
     if (!tide__parse_expressions(p, &list)) return NULL;
     struct ast_expr *first = list.items[0];
-    if (list.count == 1 && first->kind == EXPR_SUBQUERY && tide__parse_at_query_tail(p)) {
+    if (list.count == 1 && first->kind == AST_EXPR_SUBQUERY && tide__parse_at_query_tail(p)) {
         // ((SELECT ..) UNION ..)
         first->query = tide__parse_query_tail(p, first->query);
         if (!first->query) return NULL;
@@ -36,7 +36,7 @@ static struct ast_expr *parse_inside(struct parser *p, struct source_pos start) 
         first->pos = tide__parser_span(p, start);
         return parse_difference(p, first);
     }
-    struct ast_expr *row = tide__parse_new(p, EXPR_ROW, start);
+    struct ast_expr *row = tide__parse_new(p, AST_EXPR_ROW, start);
     row->args = list;
     return tide__parse_close(p, row);
 }
@@ -70,7 +70,7 @@ static bool parse_when(struct parser *p, struct ast_expr *expr) {
 }
 
 static struct ast_expr *parse_case(struct parser *p) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_CASE, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_CASE, p->token.pos);
     tide__parser_advance(p);
     if (!at_word(p, K_WHEN)) {
         expr->has_operand = true;
@@ -95,7 +95,7 @@ static struct ast_expr *parse_case(struct parser *p) {
 
 // CAST(x AS type), TRY_CAST(x AS type)
 static struct ast_expr *parse_cast(struct parser *p) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_CAST, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_CAST, p->token.pos);
     expr->try_cast = at_word(p, K_TRY_CAST);
     expr->op_pos = p->token.pos;
     tide__parser_advance(p);
@@ -109,7 +109,7 @@ static struct ast_expr *parse_cast(struct parser *p) {
 }
 
 static struct ast_expr *parse_exists(struct parser *p) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_EXISTS, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_EXISTS, p->token.pos);
     tide__parser_advance(p);
     if (!at_token(p, TOKEN_LPAREN)) {
         tide__parser_expect(p, TOKEN_LPAREN);
@@ -117,7 +117,7 @@ static struct ast_expr *parse_exists(struct parser *p) {
     }
     struct ast_expr *query = parse_parenthesis(p);
     if (!query) return NULL;
-    if (query->kind != EXPR_SUBQUERY) {
+    if (query->kind != AST_EXPR_SUBQUERY) {
         tide__parser_fail(p, TIDE_ERR_PARSE, query->pos, "write EXISTS (SELECT ...)",
                           "EXISTS wants a query in parentheses");
         return NULL;
@@ -134,7 +134,7 @@ static bool parse_bracketed(struct parser *p, struct ast_expr *expr) {
 }
 
 static struct ast_expr *parse_array(struct parser *p) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_ARRAY, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_ARRAY, p->token.pos);
     tide__parser_advance(p);
     if (tide__parser_accept(p, TOKEN_LPAREN)) {
         expr->query = tide__parse_query(p);
@@ -146,7 +146,7 @@ static struct ast_expr *parse_array(struct parser *p) {
 }
 
 static struct ast_expr *parse_map(struct parser *p) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_MAP, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_MAP, p->token.pos);
     tide__parser_advance(p);
     if (!parse_bracketed(p, expr)) return NULL;
     if (expr->args.count % 2 != 0) {
@@ -158,7 +158,7 @@ static struct ast_expr *parse_map(struct parser *p) {
 }
 
 static struct ast_expr *parse_row(struct parser *p) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_ROW, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_ROW, p->token.pos);
     expr->text = STR_LIT("ROW");
     tide__parser_advance(p);
     if (!tide__parser_expect(p, TOKEN_LPAREN) || !tide__parse_expressions(p, &expr->args) ||
@@ -168,14 +168,14 @@ static struct ast_expr *parse_row(struct parser *p) {
 }
 
 static struct ast_expr *parse_descriptor(struct parser *p) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_DESCRIPTOR, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_DESCRIPTOR, p->token.pos);
     tide__parser_advance(p);
     if (!tide__parser_names(p, &expr->names, "a column name")) return NULL;
     return tide__parse_close(p, expr);
 }
 
 static struct ast_expr *parse_default(struct parser *p) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_DEFAULT, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_DEFAULT, p->token.pos);
     tide__parser_advance(p);
     return tide__parse_close(p, expr);
 }
@@ -186,7 +186,7 @@ static struct ast_expr *parse_niladic(struct parser *p) {
     *PUSH(p, path.parts, path.count) = (struct ast_name){p->token.text, p->token.pos, false};
     tide__parser_advance(p);
     if (at_token(p, TOKEN_LPAREN)) return tide__parse_call(p, &path);
-    struct ast_expr *expr = tide__parse_new(p, EXPR_CALL, path.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_CALL, path.pos);
     expr->path = path;
     expr->op_pos = path.pos;
     expr->niladic = true;
@@ -195,7 +195,7 @@ static struct ast_expr *parse_niladic(struct parser *p) {
 
 // a, a.b, a.b.*, a.b(..)
 static struct ast_expr *parse_column(struct parser *p) {
-    struct ast_expr *expr = tide__parse_new(p, EXPR_COLUMN, p->token.pos);
+    struct ast_expr *expr = tide__parse_new(p, AST_EXPR_COLUMN, p->token.pos);
     struct ast_path *path = &expr->path;
     struct ast_name *first = PUSH(p, path->parts, path->count);
     *first = (struct ast_name){p->token.text, p->token.pos, at_token(p, TOKEN_QUOTED)};
@@ -206,7 +206,7 @@ static struct ast_expr *parse_column(struct parser *p) {
             path->pos = tide__parser_span(p, expr->pos);
             tide__parser_advance(p);
             tide__parser_advance(p);
-            expr->kind = EXPR_STAR;
+            expr->kind = AST_EXPR_STAR;
             return tide__parse_close(p, expr);
         }
         tide__parser_advance(p);
@@ -267,17 +267,17 @@ static struct ast_expr *parse_plain(struct parser *p) {
 
 struct ast_expr *tide__parse_primary(struct parser *p) {
     struct ast_expr *expr = parse_plain(p);
-    while (expr && expr->kind != EXPR_STAR) {
+    while (expr && expr->kind != AST_EXPR_STAR) {
         if (at_token(p, TOKEN_LBRACKET)) {
-            struct ast_expr *element = tide__parse_new(p, EXPR_ELEMENT, expr->pos);
+            struct ast_expr *element = tide__parse_new(p, AST_EXPR_ELEMENT, expr->pos);
             tide__parser_advance(p);
             struct ast_expr *index = tide__parse_expression(p);
             if (!index || !tide__parser_expect(p, TOKEN_RBRACKET)) return NULL;
             tide__parse_push(p, &element->args, expr);
             tide__parse_push(p, &element->args, index);
             expr = tide__parse_close(p, element);
-        } else if (at_token(p, TOKEN_DOT) && expr->kind != EXPR_LITERAL) {
-            struct ast_expr *field = tide__parse_new(p, EXPR_FIELD, expr->pos);
+        } else if (at_token(p, TOKEN_DOT) && expr->kind != AST_EXPR_LITERAL) {
+            struct ast_expr *field = tide__parse_new(p, AST_EXPR_FIELD, expr->pos);
             tide__parser_advance(p);
             if (!tide__parser_name(p, &field->name, "a field name")) return NULL;
             tide__parse_push(p, &field->args, expr);

@@ -67,7 +67,7 @@ static bool parse_item(struct parser *p, struct ast_select_item *item) {
     struct source_pos start = p->token.pos;
     p->star_at = start.offset;
     if (at_token(p, TOKEN_STAR)) {
-        struct ast_expr *star = tide__parse_new(p, EXPR_STAR, start);
+        struct ast_expr *star = tide__parse_new(p, AST_EXPR_STAR, start);
         tide__parser_advance(p);
         item->expr = tide__parse_close(p, star);
     } else {
@@ -75,7 +75,7 @@ static bool parse_item(struct parser *p, struct ast_select_item *item) {
         item->expr = tide__parse_expression(p);
     }
     if (!item->expr) return false;
-    if (item->expr->kind == EXPR_STAR) {
+    if (item->expr->kind == AST_EXPR_STAR) {
         item->pos = tide__parser_span(p, start);
         return true;
     }
@@ -138,7 +138,7 @@ static bool parse_group_kind(struct parser *p, struct ast_group *group) {
         struct ast_expr *expr = tide__parse_expression(p);
         if (!expr) return false;
         // (a, b) is a list here, ROW(a, b) is a value.
-        if (expr->kind == EXPR_ROW && expr->text.len == 0)
+        if (expr->kind == AST_EXPR_ROW && expr->text.len == 0)
             group->exprs = expr->args;
         else
             tide__parse_push(p, &group->exprs, expr);
@@ -215,8 +215,8 @@ static struct ast_query *parse_values(struct parser *p) {
     do {
         struct ast_expr *row = tide__parse_expression(p);
         if (!row) return NULL;
-        if (row->kind != EXPR_ROW) {
-            struct ast_expr *lone = tide__parse_new(p, EXPR_ROW, row->pos);
+        if (row->kind != AST_EXPR_ROW) {
+            struct ast_expr *lone = tide__parse_new(p, AST_EXPR_ROW, row->pos);
             tide__parse_push(p, &lone->args, row);
             if (!(row = tide__parse_close(p, lone))) return NULL;
         }

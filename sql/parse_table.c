@@ -201,18 +201,18 @@ static struct ast_table_ref *parse_primary(struct parser *p) {
 static bool parse_join_words(struct parser *p, struct ast_table_ref *join) {
     join->join_pos = p->token.pos;
     bool any = join->natural = tide__parser_take_word(p, K_NATURAL);
-    join->join = JOIN_INNER;
+    join->join = AST_JOIN_INNER;
     bool outer = true;
     if (tide__parser_take_word(p, K_LEFT))
-        join->join = JOIN_LEFT;
+        join->join = AST_JOIN_LEFT;
     else if (tide__parser_take_word(p, K_RIGHT))
-        join->join = JOIN_RIGHT;
+        join->join = AST_JOIN_RIGHT;
     else if (tide__parser_take_word(p, K_FULL))
-        join->join = JOIN_FULL;
+        join->join = AST_JOIN_FULL;
     else {
         outer = false;
         if (tide__parser_take_word(p, K_CROSS)) {
-            join->join = JOIN_CROSS;
+            join->join = AST_JOIN_CROSS;
             any = true;
         } else if (tide__parser_take_word(p, K_INNER)) {
             any = true;
@@ -229,7 +229,7 @@ static bool parse_join_words(struct parser *p, struct ast_table_ref *join) {
 }
 
 static bool parse_condition(struct parser *p, struct ast_table_ref *join) {
-    if (join->natural || join->join == JOIN_CROSS) return true;
+    if (join->natural || join->join == AST_JOIN_CROSS) return true;
     if (tide__parser_accept_word(p, K_ON)) return (join->on = tide__parse_expression(p)) != NULL;
     if (tide__parser_accept_word(p, K_USING)) return tide__parser_names(p, &join->using_columns, "a column name");
     return true;  // the binder says that a condition is missing, or takes it as CROSS
@@ -252,7 +252,7 @@ static struct ast_table_ref *parse_commas(struct parser *p) {
     struct ast_table_ref *left = parse_joins(p);
     while (left && at_token(p, TOKEN_COMMA)) {
         struct ast_table_ref *join = new_table(p, TABLE_JOIN, left->pos);
-        join->join = JOIN_COMMA;
+        join->join = AST_JOIN_COMMA;
         join->join_pos = p->token.pos;
         tide__parser_advance(p);
         join->left = left;

@@ -68,15 +68,15 @@ static void write_literal(struct strbuf *out, const struct ast_expr *ast) {
 static int precedence(const struct ast_expr *ast, const char **out_operator) {
     *out_operator = NULL;
     switch (ast->kind) {
-    case EXPR_OR: *out_operator = "OR"; return 1;
-    case EXPR_AND: *out_operator = "AND"; return 2;
-    case EXPR_IS:
-    case EXPR_IS_DISTINCT:
-    case EXPR_BETWEEN:
-    case EXPR_LIKE:
-    case EXPR_IN_LIST: return 4;
-    case EXPR_UNARY: return ast->op == OP_NOT ? 3 : 9;
-    case EXPR_BINARY: break;
+    case AST_EXPR_OR: *out_operator = "OR"; return 1;
+    case AST_EXPR_AND: *out_operator = "AND"; return 2;
+    case AST_EXPR_IS:
+    case AST_EXPR_IS_DISTINCT:
+    case AST_EXPR_BETWEEN:
+    case AST_EXPR_LIKE:
+    case AST_EXPR_IN_LIST: return 4;
+    case AST_EXPR_UNARY: return ast->op == OP_NOT ? 3 : 9;
+    case AST_EXPR_BINARY: break;
     default: return 10;
     }
     switch (ast->op) {
@@ -138,18 +138,18 @@ static void write_predicate(struct strbuf *out, const struct ast_expr *ast) {
     const char *not = ast->negated ? "NOT " : "";
     write_expr(out, ast->args.items[0], 5);
     switch (ast->kind) {
-    case EXPR_IS: tide__strbuf_printf(out, " IS %s%s", not, states[ast->is]); break;
-    case EXPR_IS_DISTINCT:
+    case AST_EXPR_IS: tide__strbuf_printf(out, " IS %s%s", not, states[ast->is]); break;
+    case AST_EXPR_IS_DISTINCT:
         tide__strbuf_printf(out, " IS %sDISTINCT FROM ", not);
         write_expr(out, ast->args.items[1], 5);
         break;
-    case EXPR_BETWEEN:
+    case AST_EXPR_BETWEEN:
         tide__strbuf_printf(out, " %sBETWEEN %s", not, ast->symmetric ? "SYMMETRIC " : "ASYMMETRIC ");
         write_expr(out, ast->args.items[1], 5);
         tide__strbuf_append_c(out, " AND ");
         write_expr(out, ast->args.items[2], 5);
         break;
-    case EXPR_LIKE:
+    case AST_EXPR_LIKE:
         tide__strbuf_printf(out, " %s%s ", not, ast->op == OP_SIMILAR ? "SIMILAR TO" : "LIKE");
         write_expr(out, ast->args.items[1], 5);
         break;
@@ -183,30 +183,30 @@ static void write_plain(struct strbuf *out, const struct ast_expr *ast) {
     case AST_EXPR_LITERAL: write_literal(out, ast); break;
     case AST_EXPR_COLUMN: write_path(out, &ast->path); break;
     case AST_EXPR_CALL: write_call(out, ast); break;
-    case EXPR_INTERVAL: write_interval(out, ast); break;
-    case EXPR_SYMBOL: tide__strbuf_append_str(out, ast->text); break;
-    case EXPR_STAR: tide__strbuf_append_char(out, '*'); break;
-    case EXPR_CASE: write_case(out, ast); break;
-    case EXPR_CAST: write_cast(out, ast); break;
-    case EXPR_IS:
-    case EXPR_IS_DISTINCT:
-    case EXPR_BETWEEN:
-    case EXPR_LIKE:
-    case EXPR_IN_LIST: write_predicate(out, ast); break;
-    case EXPR_ROW:
-    case EXPR_ARRAY:
-    case EXPR_MAP:
-        tide__strbuf_append_c(out, ast->kind == EXPR_ROW ? "ROW(" : ast->kind == EXPR_ARRAY ? "ARRAY[" : "MAP[");
+    case AST_EXPR_INTERVAL: write_interval(out, ast); break;
+    case AST_EXPR_SYMBOL: tide__strbuf_append_str(out, ast->text); break;
+    case AST_EXPR_STAR: tide__strbuf_append_char(out, '*'); break;
+    case AST_EXPR_CASE: write_case(out, ast); break;
+    case AST_EXPR_CAST: write_cast(out, ast); break;
+    case AST_EXPR_IS:
+    case AST_EXPR_IS_DISTINCT:
+    case AST_EXPR_BETWEEN:
+    case AST_EXPR_LIKE:
+    case AST_EXPR_IN_LIST: write_predicate(out, ast); break;
+    case AST_EXPR_ROW:
+    case AST_EXPR_ARRAY:
+    case AST_EXPR_MAP:
+        tide__strbuf_append_c(out, ast->kind == AST_EXPR_ROW ? "ROW(" : ast->kind == AST_EXPR_ARRAY ? "ARRAY[" : "MAP[");
         write_list(out, &ast->args, 0);
-        tide__strbuf_append_char(out, ast->kind == EXPR_ROW ? ')' : ']');
+        tide__strbuf_append_char(out, ast->kind == AST_EXPR_ROW ? ')' : ']');
         break;
-    case EXPR_ELEMENT:
+    case AST_EXPR_ELEMENT:
         write_expr(out, ast->args.items[0], 10);
         tide__strbuf_append_char(out, '[');
         write_list(out, &ast->args, 1);
         tide__strbuf_append_char(out, ']');
         break;
-    case EXPR_FIELD:
+    case AST_EXPR_FIELD:
         write_expr(out, ast->args.items[0], 10);
         tide__strbuf_append_char(out, '.');
         write_quoted(out, ast->name.text, '`');
@@ -219,7 +219,7 @@ static void write_expr(struct strbuf *out, const struct ast_expr *ast, int outer
     const char *operator_text;
     int own = precedence(ast, &operator_text);
     if (own < outer) tide__strbuf_append_char(out, '(');
-    if (ast->kind == EXPR_UNARY) {
+    if (ast->kind == AST_EXPR_UNARY) {
         tide__strbuf_append_c(out, ast->op == OP_NOT ? "NOT " : ast->op == OP_NEGATE ? "-" : "+");
         write_expr(out, ast->args.items[0], own);
     } else if (operator_text != NULL) {

@@ -1,6 +1,6 @@
 // Fuzz target: a whole script through scanner, parser, binder and planner. Nothing is run.
 #include "base/arena.h"
-#include "sql/bind_ast.h"
+#include "sql/parse.h"
 #include "sql/sql.h"
 
 #include <stdint.h>

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "checkpoint/compat/compat.h"
-#include "sql/bind_ast.h"
+#include "sql/parse.h"
 #include "sql/sql.h"
 
 #include <stdio.h>

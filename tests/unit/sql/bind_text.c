@@ -1,7 +1,7 @@
 #include "bind_text.h"
 
 #include "plan_dump.h"
-#include "sql/bind_ast.h"
+#include "sql/parse.h"
 #include "sql/sql.h"
 
 #include <check.h>

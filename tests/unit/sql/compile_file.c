@@ -2,7 +2,7 @@
 // the golden files, the plan (with -p), rows, warnings, or the error.
 #include "base/alloc.h"
 #include "plan_dump.h"
-#include "sql/bind_ast.h"
+#include "sql/parse.h"
 #include "sql/sql.h"
 
 #include <stdio.h>

@@ -112,56 +112,56 @@ static const char *head(const struct ast_expr *e) {
     static const char *const is[] = {"is-null", "is-true",        "is-false",      "is-unknown",
                                      "is-json", "is-json-object", "is-json-array", "is-json-scalar"};
     switch ((int)e->kind) {
-    case EXPR_UNARY:
-    case EXPR_BINARY:
-    case EXPR_LIKE: return ops[e->op];
-    case EXPR_QUANTIFIED: return e->all ? "all" : "any";
-    case EXPR_AND: return "and";
-    case EXPR_OR: return "or";
-    case EXPR_IS: return is[e->is];
-    case EXPR_IS_DISTINCT: return "distinct-from";
-    case EXPR_BETWEEN: return e->symmetric ? "between-symmetric" : "between";
-    case EXPR_IN_LIST:
-    case EXPR_IN_QUERY: return "in";
-    case EXPR_EXISTS: return "exists";
-    case EXPR_SUBQUERY: return "query";
-    case EXPR_CASE: return e->has_operand ? "case-of" : "case";
-    case EXPR_CAST: return e->try_cast ? "try-cast" : "cast";
-    case EXPR_ROW: return "row";
-    case EXPR_ARRAY: return "array";
-    case EXPR_MAP: return "map";
-    case EXPR_ELEMENT: return "element";
-    case EXPR_FIELD: return "field";
-    case EXPR_NAMED_ARG: return "named";
-    case EXPR_TABLE_ARG: return e->has_table_word ? "table-arg" : "query-arg";
-    case EXPR_DESCRIPTOR: return "descriptor";
-    case EXPR_INTERVAL: return "interval";
+    case AST_EXPR_UNARY:
+    case AST_EXPR_BINARY:
+    case AST_EXPR_LIKE: return ops[e->op];
+    case AST_EXPR_QUANTIFIED: return e->all ? "all" : "any";
+    case AST_EXPR_AND: return "and";
+    case AST_EXPR_OR: return "or";
+    case AST_EXPR_IS: return is[e->is];
+    case AST_EXPR_IS_DISTINCT: return "distinct-from";
+    case AST_EXPR_BETWEEN: return e->symmetric ? "between-symmetric" : "between";
+    case AST_EXPR_IN_LIST:
+    case AST_EXPR_IN_QUERY: return "in";
+    case AST_EXPR_EXISTS: return "exists";
+    case AST_EXPR_SUBQUERY: return "query";
+    case AST_EXPR_CASE: return e->has_operand ? "case-of" : "case";
+    case AST_EXPR_CAST: return e->try_cast ? "try-cast" : "cast";
+    case AST_EXPR_ROW: return "row";
+    case AST_EXPR_ARRAY: return "array";
+    case AST_EXPR_MAP: return "map";
+    case AST_EXPR_ELEMENT: return "element";
+    case AST_EXPR_FIELD: return "field";
+    case AST_EXPR_NAMED_ARG: return "named";
+    case AST_EXPR_TABLE_ARG: return e->has_table_word ? "table-arg" : "query-arg";
+    case AST_EXPR_DESCRIPTOR: return "descriptor";
+    case AST_EXPR_INTERVAL: return "interval";
     default: return "?";
     }
 }
 
 void dump_expr(struct strbuf *out, const struct ast_expr *e) {
     switch ((int)e->kind) {
-    case EXPR_LITERAL: literal(out, e); return;
-    case EXPR_COLUMN: path(out, &e->path); return;
-    case EXPR_SYMBOL: tide__strbuf_printf(out, ":%.*s", STR_ARG(e->text)); return;
-    case EXPR_DEFAULT: text(out, "default"); return;
-    case EXPR_CALL: call(out, e); return;
-    case EXPR_STAR:
+    case AST_EXPR_LITERAL: literal(out, e); return;
+    case AST_EXPR_COLUMN: path(out, &e->path); return;
+    case AST_EXPR_SYMBOL: tide__strbuf_printf(out, ":%.*s", STR_ARG(e->text)); return;
+    case AST_EXPR_DEFAULT: text(out, "default"); return;
+    case AST_EXPR_CALL: call(out, e); return;
+    case AST_EXPR_STAR:
         path(out, &e->path);
         text(out, e->path.count ? ".*" : "*");
         return;
     default: break;
     }
     tide__strbuf_printf(out, "(%s%s", e->negated ? "not-" : "", head(e));
-    if (e->kind == EXPR_QUANTIFIED) tide__strbuf_printf(out, " op%d", (int)e->op);
+    if (e->kind == AST_EXPR_QUANTIFIED) tide__strbuf_printf(out, " op%d", (int)e->op);
     if (e->name.text.len) tide__strbuf_printf(out, " %.*s", STR_ARG(e->name.text));
     if (e->names.count) {
         text(out, " ");
         names(out, &e->names);
     }
     exprs(out, &e->args);
-    if (e->kind == EXPR_INTERVAL || (e->kind == EXPR_BINARY && e->interval.from)) interval(out, &e->interval);
+    if (e->kind == AST_EXPR_INTERVAL || (e->kind == AST_EXPR_BINARY && e->interval.from)) interval(out, &e->interval);
     if (e->type) {
         text(out, " ");
         tide__type_print(e->type, out);
