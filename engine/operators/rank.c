@@ -72,7 +72,9 @@ tide_status tide__rank_open(const struct operator_env *env, struct operator **ou
     assert(op->first >= 1 && op->last >= 1);
     op->fields = env->node->inputs[0]->field_count;
     op->numbered = op->plan->has_rank || op->first > 1;
-    op->update_before = op->plan->deduplicate || tide__plan_needs_update_before(env->plan, env->node);
+    // Seen on Flink: a Top-1 over insert-only rows is the one Top-N that leaves -U out if only a sink is behind it.
+    bool top1 = op->last == 1 && !op->plan->input_updates && !op->plan->deduplicate;
+    op->update_before = !top1 || tide__plan_needs_update_before(env->plan, env->node);
     init_ranker(op);
     op->groups = tide__memtable_new(env->budget, sizeof(struct rank_group));
     tide__memtable_on_free(op->groups, free_group, op);
