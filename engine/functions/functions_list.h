@@ -77,6 +77,7 @@
     X(instr, "INSTR")                                                                                                  \
     X(is_distinct, "IS DISTINCT FROM")                                                                                 \
     X(is_false, "IS FALSE")                                                                                            \
+    X(is_json, "IS JSON")                                                                                              \
     X(is_not_distinct, "IS NOT DISTINCT FROM")                                                                         \
     X(is_not_false, "IS NOT FALSE")                                                                                    \
     X(is_not_null, "IS NOT NULL")                                                                                      \
@@ -86,6 +87,14 @@
     X(is_true, "IS TRUE")                                                                                              \
     X(is_unknown, "IS UNKNOWN")                                                                                        \
     X(item, "ITEM")                                                                                                    \
+    X(json_array, "JSON_ARRAY")                                                                                        \
+    X(json_exists, "JSON_EXISTS")                                                                                      \
+    X(json_object, "JSON_OBJECT")                                                                                      \
+    X(json_query, "JSON_QUERY")                                                                                        \
+    X(json_quote, "JSON_QUOTE")                                                                                        \
+    X(json_string, "JSON_STRING")                                                                                      \
+    X(json_unquote, "JSON_UNQUOTE")                                                                                    \
+    X(json_value, "JSON_VALUE")                                                                                        \
     X(least, "LEAST")                                                                                                  \
     X(left, "LEFT")                                                                                                    \
     X(like, "LIKE")                                                                                                    \

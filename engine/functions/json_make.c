@@ -1,0 +1,239 @@
+// JSON_OBJECT, JSON_ARRAY, JSON_STRING, JSON_QUOTE, JSON_UNQUOTE: values as JSON text.
+#include "engine/codec/json.h"
+#include "engine/expr/nested.h"
+#include "engine/functions/functions_list.h"
+#include "engine/functions/infer.h"
+#include "engine/functions/text.h"
+
+#include "base/time.h"
+#include "base/zone.h"
+
+#include <math.h>
+
+static void put_json(const struct column *column, size_t row, bool raw, const struct zone *zone, struct strbuf *out);
+
+static void put_nested(const struct column *column, size_t row, const struct zone *zone, struct strbuf *out) {
+    const struct type *type = column->type;
+    struct arena arena;
+    struct column *elements = NULL;
+    size_t count = 0;
+    tide__arena_init(&arena);
+    if (!tide__nested_decode(column->str[row], type, &arena, &elements, &count)) count = 0;
+    bool array = type->kind == TYPE_ARRAY, is_row = type->kind == TYPE_ROW;
+    tide__strbuf_append_char(out, array ? '[' : '{');
+    for (size_t i = 0; i < count; i++) {
+        bool key = !array && !is_row && i % 2 == 0;
+        if (i > 0) tide__strbuf_append_char(out, key || array || is_row ? ',' : ':');
+        if (is_row) {
+            tide__json_quote(tide__str(type->children[i].name), out);
+            tide__strbuf_append_char(out, ':');
+        }
+        put_json(&elements[i], 0, false, zone, out);
+    }
+    tide__strbuf_append_char(out, array ? ']' : '}');
+    tide__arena_deinit(&arena);
+}
+
+// Times in ISO form: with a T, fraction digits only where there are some.
+static void put_time(const struct column *column, size_t row, struct strbuf *out) {
+    struct strbuf text = {0};
+    struct timestamp t = tide__timestamp_at(column, row);
+    int64_t nanos = tide__floor_mod(t.ms, 1000) * 1000000 + t.nanos;
+    int digits = nanos == 0 ? 0 : nanos % 1000000 == 0 ? 3 : nanos % 1000 == 0 ? 6 : 9;
+    tide__timestamp_print(t, digits, &text);
+    char *blank = memchr(text.data, ' ', text.len);
+    if (blank != NULL) *blank = 'T';
+    if (column->type->kind == TYPE_TIMESTAMP_LTZ) tide__strbuf_append_char(&text, 'Z');
+    tide__json_quote(tide__strbuf_str(&text), out);
+    tide__strbuf_deinit(&text);
+}
+
+// raw: the string is JSON already.
+static void put_json(const struct column *column, size_t row, bool raw, const struct zone *zone, struct strbuf *out) {
+    if (tide__column_is_null(column, row)) {
+        tide__strbuf_append_c(out, "null");
+        return;
+    }
+    const struct type *type = column->type;
+    switch (type->kind) {
+    case TYPE_BOOLEAN: tide__strbuf_append_c(out, column->bools[row] ? "true" : "false"); break;
+    case TYPE_CHAR:
+    case TYPE_VARCHAR:
+        if (raw) {
+            tide__strbuf_append_str(out, column->str[row]);
+        } else {
+            tide__json_quote(column->str[row], out);
+        }
+        break;
+    case TYPE_TIMESTAMP:
+    case TYPE_TIMESTAMP_LTZ: put_time(column, row, out); break;
+    case TYPE_ARRAY:
+    case TYPE_MAP:
+    case TYPE_MULTISET:
+    case TYPE_ROW: put_nested(column, row, zone, out); break;
+    default: {
+        bool number = tide__type_is_numeric(type);
+        number = number && (column->physical != PHYSICAL_F64 || isfinite(column->f64[row]));
+        struct strbuf text = {0};
+        tide__value_text(column, row, zone, &text);
+        if (number) {
+            tide__strbuf_append_str(out, tide__strbuf_str(&text));
+        } else {
+            tide__json_quote(tide__strbuf_str(&text), out);
+        }
+        tide__strbuf_deinit(&text);
+        break;
+    }
+    }
+}
+
+// A call that makes JSON stands in another one as JSON, not as a string.
+static bool makes_json(const struct expr *expr) {
+    return expr->kind == EXPR_CALL && (expr->function == &tide__fn_json_object || expr->function == &tide__fn_json_array);
+}
+
+static bool absent_on_null(const struct expr *call) {
+    struct str clause;
+    return tide__infer_literal_text(call->args[0], &clause) && tide__str_eq_c(clause, "ABSENT");
+}
+
+static tide_status run_json_object(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                   struct selection rows, struct column *out, tide_error *err) {
+    struct strbuf text = {0};
+    bool absent = absent_on_null(call);
+    tide_status status = TIDE_OK;
+    EACH_ROW(rows, i, bool first = true; tide__strbuf_clear(&text); tide__strbuf_append_char(&text, '{');
+             for (uint32_t a = 1; a + 1 < call->arg_count; a += 2) {
+                 if (tide__column_is_null(&args[a], i)) {
+                     status = tide__fail_at(err, TIDE_ERR_RUNTIME, call->args[a]->pos, "a key of JSON_OBJECT is NULL");
+                     goto done;
+                 }
+                 if (absent && tide__column_is_null(&args[a + 1], i)) continue;
+                 if (!first) tide__strbuf_append_char(&text, ',');
+                 first = false;
+                 tide__json_quote(args[a].str[i], &text);
+                 tide__strbuf_append_char(&text, ':');
+                 put_json(&args[a + 1], i, makes_json(call->args[a + 1]), ctx->zone, &text);
+             }
+             tide__strbuf_append_char(&text, '}'); out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len););
+done:
+    tide__strbuf_deinit(&text);
+    return status;
+}
+
+static tide_status run_json_array(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                  struct selection rows, struct column *out, tide_error *err) {
+    struct strbuf text = {0};
+    bool absent = absent_on_null(call);
+    EACH_ROW(rows, i, bool first = true; tide__strbuf_clear(&text); tide__strbuf_append_char(&text, '[');
+             for (uint32_t a = 1; a < call->arg_count; a++) {
+                 if (absent && tide__column_is_null(&args[a], i)) continue;
+                 if (!first) tide__strbuf_append_char(&text, ',');
+                 first = false;
+                 put_json(&args[a], i, makes_json(call->args[a]), ctx->zone, &text);
+             }
+             tide__strbuf_append_char(&text, ']'); out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len););
+    tide__strbuf_deinit(&text);
+    return TIDE_OK;
+}
+
+static tide_status run_json_string(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                   struct selection rows, struct column *out, tide_error *err) {
+    struct strbuf text = {0};
+    EACH_ROW(rows, i, tide__strbuf_clear(&text); put_json(&args[0], i, makes_json(call->args[0]), ctx->zone, &text);
+             out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len););
+    tide__strbuf_deinit(&text);
+    return TIDE_OK;
+}
+
+static bool make_json_quote(const struct expr *call, const struct column *args, size_t row, struct strbuf *out) {
+    tide__json_quote(args[0].str[row], out);
+    return true;
+}
+
+static tide_status run_json_quote(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                  struct selection rows, struct column *out, tide_error *err) {
+    return tide__text_rows(ctx, call, args, rows, make_json_quote, out);
+}
+
+// What is no string in quotes stays as it is.
+static tide_status run_json_unquote(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                    struct selection rows, struct column *out, tide_error *err) {
+    EACH_ROW(rows, i, struct json json; const char *problem = NULL; size_t at = 0; struct str text = args[0].str[i];
+             bool string = text.len > 1 && text.data[0] == '"' &&
+                           tide__json_parse(text, ctx->scratch, &json, &problem, &at);
+             out->str[i] = string && json.kind == JSON_KIND_STRING ? json.text : text;);
+    return TIDE_OK;
+}
+
+// --- types ---------------------------------------------------------------------------------------------------------
+
+static tide_status infer_object(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    for (uint32_t i = 1; i < call->arg_count; i += 2) {
+        if (!tide__type_is_string(call->args[i]->type)) {
+            return tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[i]->pos, "a key of JSON_OBJECT must be a STRING");
+        }
+    }
+    for (uint32_t i = 1; i < call->arg_count; i++) {
+        if (call->args[i]->type->kind != TYPE_NULL) continue;
+        TIDE_TRY(tide__infer_cast(ctx, call, i, tide__type_make(TYPE_VARCHAR, true), err));
+    }
+    tide__infer_result(ctx, call, TYPE_VARCHAR, false);
+    return TIDE_OK;
+}
+
+static tide_status infer_array(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    for (uint32_t i = 1; i < call->arg_count; i++) {
+        if (call->args[i]->type->kind != TYPE_NULL) continue;
+        TIDE_TRY(tide__infer_cast(ctx, call, i, tide__type_make(TYPE_VARCHAR, true), err));
+    }
+    tide__infer_result(ctx, call, TYPE_VARCHAR, false);
+    return TIDE_OK;
+}
+
+static tide_status infer_json_string(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    TIDE_TRY(tide__infer_args(ctx, call, "A", err));
+    if (call->args[0]->type->kind == TYPE_NULL) {
+        TIDE_TRY(tide__infer_cast(ctx, call, 0, tide__type_make(TYPE_VARCHAR, true), err));
+    }
+    tide__infer_result(ctx, call, TYPE_VARCHAR, tide__infer_any_nullable(call));
+    return TIDE_OK;
+}
+
+static tide_status infer_text(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    TIDE_TRY(tide__infer_args(ctx, call, "S", err));
+    tide__infer_result(ctx, call, TYPE_VARCHAR, tide__infer_any_nullable(call));
+    return TIDE_OK;
+}
+
+static const struct function_kernel kernel_json_object = {.run = run_json_object};
+static const struct function_kernel kernel_json_array = {.run = run_json_array};
+static const struct function_kernel kernel_json_string = {.null_if_any = true, .run = run_json_string};
+static const struct function_kernel kernel_json_quote = {.null_if_any = true, .run = run_json_quote};
+static const struct function_kernel kernel_json_unquote = {.null_if_any = true, .run = run_json_unquote};
+
+const struct function tide__fn_json_object = {
+    .name = "JSON_OBJECT", .arg_min = 1, .arg_max = UINT8_MAX, .infer = infer_object, .kernel = &kernel_json_object,
+    .signature = "JSON_OBJECT([KEY key VALUE value, ...] [NULL ON NULL | ABSENT ON NULL])", .summary = "A JSON object.",
+    .example = "JSON_OBJECT(KEY 'k' VALUE 1)", .example_result = "{\"k\":1}",
+};
+const struct function tide__fn_json_array = {
+    .name = "JSON_ARRAY", .arg_min = 1, .arg_max = UINT8_MAX, .infer = infer_array, .kernel = &kernel_json_array,
+    .signature = "JSON_ARRAY([value, ...] [NULL ON NULL | ABSENT ON NULL])", .summary = "A JSON array.",
+    .example = "JSON_ARRAY(1, 'x')", .example_result = "[1,\"x\"]",
+};
+const struct function tide__fn_json_string = {
+    .name = "JSON_STRING", .arg_min = 1, .arg_max = 1, .infer = infer_json_string, .kernel = &kernel_json_string,
+    .signature = "JSON_STRING(value)", .summary = "A value as JSON.", .example = "JSON_STRING(TRUE)",
+    .example_result = "true",
+};
+const struct function tide__fn_json_quote = {
+    .name = "JSON_QUOTE", .arg_min = 1, .arg_max = 1, .infer = infer_text, .kernel = &kernel_json_quote,
+    .signature = "JSON_QUOTE(STRING)", .summary = "A text as a JSON string.", .example = "JSON_QUOTE('ab')",
+    .example_result = "\"ab\"",
+};
+const struct function tide__fn_json_unquote = {
+    .name = "JSON_UNQUOTE", .arg_min = 1, .arg_max = 1, .infer = infer_text, .kernel = &kernel_json_unquote,
+    .signature = "JSON_UNQUOTE(STRING)", .summary = "The text of a JSON string.", .example = "JSON_UNQUOTE('\"ab\"')",
+    .example_result = "ab",
+};
