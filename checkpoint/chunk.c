@@ -6,6 +6,7 @@
 #include "checkpoint/chunk.h"
 
 #include "base/alloc.h"
+#include "checkpoint/format.h"
 #include "checkpoint/pb_arena.h"
 #include "checkpoint/savepoint.pb-c.h"
 
@@ -99,6 +100,46 @@ static bool sums_to(const uint32_t *lengths, size_t n, size_t total) {
     return sum == total;
 }
 
+// Skips a LEB128 length and the bytes behind it; false if they are not all there.
+static bool skip_bytes(struct str value, size_t *at) {
+    uint64_t len = 0;
+    for (int shift = 0; shift < 35; shift += 7) {
+        if (*at == value.len) return false;
+        unsigned char byte = (unsigned char)value.data[(*at)++];
+        len |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte >= 0x80) continue;
+        if (len > value.len - *at) return false;
+        *at += (size_t)len;
+        return true;
+    }
+    return false;
+}
+
+bool tide__chunk_value_fits(const struct state_table_desc *desc, struct str value) {
+    size_t at = 0;
+    for (size_t i = 0; i < desc->value_count; i++) {
+        size_t fixed = desc->values[i].form == STATE_FORM_I128 ? 16 : 8;
+        if (desc->values[i].form == STATE_FORM_BYTES) {
+            if (!skip_bytes(value, &at)) return false;
+        } else if (value.len - at < fixed) {
+            return false;
+        } else {
+            at += fixed;
+        }
+    }
+    return at == value.len;
+}
+
+static const char *check_values(const struct chunk *chunk, const struct state_table_desc *desc) {
+    const char *at = chunk->value_data;
+    for (size_t i = 0; i < chunk->entries; i++) {
+        if (!tide__chunk_value_fits(desc, (struct str){at, chunk->value_lengths[i]}))
+            return "a value has not the fields of its table";
+        at += chunk->value_lengths[i];
+    }
+    return NULL;
+}
+
 static const char *check_keys(const struct chunk *chunk, size_t key_bytes_min, const struct savepoint_chunk *index) {
     struct strbuf previous = {0};
     const char *bad = NULL;
@@ -125,7 +166,7 @@ static const char *check_keys(const struct chunk *chunk, size_t key_bytes_min, c
     return bad;
 }
 
-const char *tide__chunk_unpack(struct str raw, uint32_t table, size_t key_bytes_min,
+const char *tide__chunk_unpack(struct str raw, uint32_t table, const struct state_table_desc *desc,
                                const struct savepoint_chunk *index, struct arena *arena, struct chunk *out) {
     struct pb_arena memory = {.arena = arena, .left = 16 * raw.len + ((size_t)1 << 16)};
     ProtobufCAllocator allocator = tide__pb_allocator(&memory);
@@ -146,7 +187,8 @@ const char *tide__chunk_unpack(struct str raw, uint32_t table, size_t key_bytes_
         .key_data = message->key_data.data != NULL ? (const char *)message->key_data.data : "",
         .value_data = message->value_data.data != NULL ? (const char *)message->value_data.data : "",
     };
-    return check_keys(out, key_bytes_min, index);
+    const char *bad = check_keys(out, desc->kind == STATE_TABLE_WINDOWED ? WINDOW_KEY_BYTES : 0, index);
+    return bad != NULL ? bad : check_values(out, desc);
 }
 
 bool tide__chunk_next(const struct chunk *chunk, struct chunk_cursor *cursor, struct str *out_key,

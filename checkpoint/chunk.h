@@ -39,9 +39,11 @@ struct chunk {
     const char *key_data, *value_data;
 };
 
-// NULL: it is good; else what is wrong with it. key_bytes_min: of a windowed table, the bytes of the window.
-const char *tide__chunk_unpack(struct str raw, uint32_t table, size_t key_bytes_min,
+// NULL: it is good; else what is wrong with it. desc: of its table, for the form of keys and values.
+const char *tide__chunk_unpack(struct str raw, uint32_t table, const struct state_table_desc *desc,
                                const struct savepoint_chunk *index, struct arena *arena, struct chunk *out);
+// Is the value the fields that desc says, one after the other?
+bool tide__chunk_value_fits(const struct state_table_desc *desc, struct str value);
 
 // Walks a chunk's entries.
 struct chunk_cursor {

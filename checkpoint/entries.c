@@ -22,8 +22,7 @@ const char *tide__savepoint_chunk(const struct savepoint *savepoint, size_t tabl
     const char *bad = tide__frame_read(savepoint->fd, index->offset, index->length, index->raw_length, index->checksum,
                                        reader, &raw);
     if (bad != NULL) return bad;
-    size_t key_bytes_min = of->desc.kind == STATE_TABLE_WINDOWED ? WINDOW_KEY_BYTES : 0;
-    return tide__chunk_unpack(raw, (uint32_t)table, key_bytes_min, index, arena, out);
+    return tide__chunk_unpack(raw, (uint32_t)table, &of->desc, index, arena, out);
 }
 
 // --- the stream ---------------------------------------------------------------------------------------------------

@@ -124,6 +124,10 @@ static tide_status put_entry(struct writer *writer, struct table_writer *table, 
     if (key.len + value.len > CHUNK_RAW_LIMIT - CHUNK_OVERHEAD_MAX)
         return tide__fail(err, TIDE_ERR_RUNTIME, "state \"%s\" has an entry of %zu bytes, too large for a savepoint",
                           table->out.desc.name, key.len + value.len);
+    // Better no savepoint than one that can't be restored.
+    if (!tide__chunk_value_fits(&table->out.desc, value))
+        return tide__fail(err, TIDE_ERR_RUNTIME, "state \"%s\" has a value that is not the fields it is described with",
+                          table->out.desc.name);
     if (table->out.desc.kind == STATE_TABLE_WINDOWED) {
         assert(key.len >= WINDOW_KEY_BYTES);
         count_window(table, key, key.len + value.len, last_window);

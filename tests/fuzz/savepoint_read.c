@@ -44,7 +44,8 @@ static void read_messages(struct str raw) {
         struct savepoint_chunk index = {.entries = entries, .first_key = STR_LIT("a"), .last_key = STR_LIT("b")};
         struct chunk chunk;
         tide__arena_reset(&arena);
-        if (tide__chunk_unpack(raw, 0, 0, &index, &arena, &chunk) != NULL) continue;
+        struct state_table_desc desc = {.name = "t", .operator_id = "t", .kind = STATE_TABLE_KEYED};
+        if (tide__chunk_unpack(raw, 0, &desc, &index, &arena, &chunk) != NULL) continue;
         struct chunk_cursor cursor = {0};
         struct str key, value;
         while (tide__chunk_next(&chunk, &cursor, &key, &value)) continue;

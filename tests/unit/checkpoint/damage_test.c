@@ -180,9 +180,11 @@ static void header(struct strbuf *file) {
 
 static tide_status read_forged(void (*before)(struct forgery *), void (*after)(struct forgery *), tide_error *err) {
     struct forgery f = {.info = *sample_info()};
-    f.table.desc = (struct state_table_desc){.name = "t.acc", .operator_id = "t", .kind = STATE_TABLE_KEYED};
+    static const struct state_field bytes[] = {{"v", "STRING", STATE_FORM_BYTES, STATE_COMBINE_REPLACE}};
+    f.table.desc = (struct state_table_desc){
+        .name = "t.acc", .operator_id = "t", .kind = STATE_TABLE_KEYED, .value_count = 1, .values = bytes};
     static const char *const keys[] = {"alpha", "alpine", "beta"};
-    for (size_t i = 0; i < 3; i++) ck_assert(tide__chunk_add(&f.chunk, tide__str(keys[i]), STR_LIT("v")));
+    for (size_t i = 0; i < 3; i++) ck_assert(tide__chunk_add(&f.chunk, tide__str(keys[i]), STR_LIT("\1v")));
     if (before != NULL) before(&f);
     struct strbuf file = {0}, raw = {0};
     header(&file);
@@ -233,7 +235,13 @@ static void key_is_too_long(struct forgery *f) {
     f->chunk.unshared[2] = UINT32_MAX;
 }
 static void value_is_too_long(struct forgery *f) {
-    f->chunk.value_lengths[0] = 2;
+    f->chunk.value_lengths[0] = 3;
+}
+static void value_has_another_form(struct forgery *f) {
+    f->chunk.value_data.data[0] = 2;
+}
+static void value_length_never_ends(struct forgery *f) {
+    memset(f->chunk.value_data.data, 0xff, 6);
 }
 static void other_table(struct forgery *f) {
     f->chunk.table = 1;
@@ -294,9 +302,10 @@ static void other_version(struct forgery *f) {
 START_TEST(forged_lengths_keys_and_names_are_refused) {
     tide_error err;
     ck_assert_int_eq(read_forged(NULL, NULL, &err), TIDE_OK);
-    static void (*const before[])(struct forgery *) = {keys_fall,         keys_repeat,     key_borrows_too_much,
-                                                       first_key_borrows, key_is_too_long, value_is_too_long,
-                                                       other_table,       more_entries};
+    static void (*const before[])(struct forgery *) = {
+        keys_fall,       keys_repeat,       key_borrows_too_much,   first_key_borrows,
+        key_is_too_long, value_is_too_long, value_has_another_form, value_length_never_ends,
+        other_table,     more_entries};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++)
         ck_assert_msg(read_forged(before[i], NULL, &err) == TIDE_ERR_SAVEPOINT, "forgery %zu of the chunk", i);
     static void (*const after[])(struct forgery *) = {

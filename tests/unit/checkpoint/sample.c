@@ -127,14 +127,17 @@ static void fill(struct state_table *windowed, struct state_table *keyed, struct
     for (size_t i = 0; i < shape.keyed; i++) {
         char key[32], value[64];
         int key_len = snprintf(key, sizeof key, "user-%06zu", i),
-            value_len = snprintf(value, sizeof value, "%c#%zu", (char)(6), i % 10);
+            value_len = snprintf(value, sizeof value, "%c#%zu", (char)2, i % 10);
         tide__state_put(keyed, (struct str){key, (size_t)key_len}, (struct str){value, (size_t)value_len});
     }
     if (shape.large_value > 0) {
-        char *value = tide__alloc(shape.large_value);
-        for (size_t i = 0; i < shape.large_value; i++) value[i] = (char)(i * 2654435761u >> 13);
-        tide__state_put(keyed, STR_LIT("zz-large"), (struct str){value, shape.large_value});
-        tide__free(value);
+        struct strbuf value = {0};
+        size_t len = shape.large_value - 4;  // its length takes four bytes
+        for (int i = 0; i < 4; i++)
+            tide__strbuf_append_char(&value, (char)((len >> (7 * i) & 0x7f) | (i < 3 ? 0x80 : 0)));
+        for (size_t i = 0; i < len; i++) tide__strbuf_append_char(&value, (char)(i * 2654435761u >> 13));
+        tide__state_put(keyed, STR_LIT("zz-large"), tide__strbuf_str(&value));
+        tide__strbuf_deinit(&value);
     }
 }
 
