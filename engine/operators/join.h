@@ -5,5 +5,6 @@
 #include "engine/operator.h"
 
 extern const struct operator_class tide__window_join_class;  // PLAN_WINDOW_JOIN
+extern const struct operator_class tide__join_class;         // PLAN_JOIN: regular and interval joins
 
 #endif
