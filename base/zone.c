@@ -1,9 +1,10 @@
 // Time zones. See base/zone.h.
 //
-// UTC and fixed offsets need nothing. A named zone is read once, when it is opened, into a table of its offset changes from
-// 1900 to 2100; conversions are then binary searches in an immutable table, so any thread may do them. The rules come from
-// ICU, which is loaded only now: most scripts never name a zone, and loading it takes longer than checking a script.
-// ICU's functions carry its version in their names (ucal_open_72), so the version that is there is looked for.
+// UTC and fixed offsets need nothing. A named zone is read once, when it is opened, into a table of its offset
+// changes from 1900 to 2100; conversions are then binary searches in an immutable table, so any thread may do them.
+// The rules come from ICU, which is loaded only now: most scripts never name a zone, and loading it takes longer
+// than checking a script. ICU's functions carry its version in their names (ucal_open_72), so the version that is
+// there is looked for.
 #include "base/zone.h"
 
 #include "base/alloc.h"
@@ -32,7 +33,8 @@ struct zone {
 static bool take_number(struct str *s, int digits_max, int *out) {
     size_t n = 0;
     int v = 0;
-    while (n < s->len && n < (size_t)digits_max && s->data[n] >= '0' && s->data[n] <= '9') v = v * 10 + s->data[n++] - '0';
+    while (n < s->len && n < (size_t)digits_max && s->data[n] >= '0' && s->data[n] <= '9')
+        v = v * 10 + s->data[n++] - '0';
     if (n == 0) return false;
     s->data += n;
     s->len -= n;

@@ -1,7 +1,7 @@
 // Making, slicing and gathering batches. See engine/batch.h.
 //
-// A slice shares the buffers of its batch; a gather copies the values but never the bytes of strings, which live as long
-// as the batch that was gathered from.
+// A slice shares the buffers of its batch; a gather copies the values but never the bytes of strings, which live as
+// long as the batch that was gathered from.
 #include "engine/batch.h"
 
 #include <assert.h>

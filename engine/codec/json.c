@@ -42,7 +42,10 @@ static bool take_hex4(struct reader *r, uint32_t *out) {
     if (r->text.len - r->at < 4) return fail(r, "a \\u escape needs four digits");
     for (int i = 0; i < 4; i++) {
         char c = r->text.data[r->at++];
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0) return fail(r, "a \\u escape needs four digits");
         v = v << 4 | (uint32_t)digit;
     }
@@ -220,12 +223,14 @@ static bool take_value(struct reader *r, struct json *out) {
     case 'n': return take_word(r, "null");
     default: break;
     }
-    if (c != '-' && (c < '0' || c > '9')) return fail(r, r->at == r->text.len ? "a value is missing" : "this is no value");
+    if (c != '-' && (c < '0' || c > '9'))
+        return fail(r, r->at == r->text.len ? "a value is missing" : "this is no value");
     out->kind = JSON_KIND_NUMBER;
     return take_number(r, &out->text);
 }
 
-bool tide__json_parse(struct str text, struct arena *arena, struct json *out, const char **out_problem, size_t *out_at) {
+bool tide__json_parse(struct str text, struct arena *arena, struct json *out, const char **out_problem,
+                      size_t *out_at) {
     struct reader r = {.text = text, .arena = arena};
     bool ok = take_value(&r, out);
     skip_blanks(&r);

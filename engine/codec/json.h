@@ -7,14 +7,21 @@
 
 #include <stdbool.h>
 
-enum json_kind { JSON_KIND_NULL, JSON_KIND_BOOLEAN, JSON_KIND_NUMBER, JSON_KIND_STRING, JSON_KIND_ARRAY, JSON_KIND_OBJECT };
+enum json_kind {
+    JSON_KIND_NULL,
+    JSON_KIND_BOOLEAN,
+    JSON_KIND_NUMBER,
+    JSON_KIND_STRING,
+    JSON_KIND_ARRAY,
+    JSON_KIND_OBJECT
+};
 
 struct json_member;
 struct json {
     enum json_kind kind;
     bool boolean;
-    struct str text;              // a number as written; a string's characters
-    size_t count;                 // of an array's or object's members
+    struct str text;  // a number as written; a string's characters
+    size_t count;     // of an array's or object's members
     struct json_member *members;
 };
 struct json_member {
@@ -22,8 +29,8 @@ struct json_member {
     struct json value;
 };
 
-// Reads one value that is all of the text but blanks. Of equal names the last value counts. False: *out_problem says what is wrong,
-// *out_at where. Texts without escapes point into `text`.
+// Reads one value that is all of the text but blanks. Of equal names the last value counts. False: *out_problem
+// says what is wrong, *out_at where. Texts without escapes point into `text`.
 bool tide__json_parse(struct str text, struct arena *arena, struct json *out, const char **out_problem, size_t *out_at);
 // Compact, numbers as they were written.
 void tide__json_print(const struct json *json, struct strbuf *out);

@@ -242,8 +242,8 @@ bool tide__key_decode(struct str *key, struct arena *arena, struct column *colum
     case PHYSICAL_I64: column->i64[row] = (int64_t)(get_u64(in) ^ SIGN_BIT); break;
     case PHYSICAL_F64: column->f64[row] = double_of_bits(get_u64(in)); break;
     case PHYSICAL_I128:
-        column->i128[row] =
-            (int128)((unsigned __int128)(get_u64(in) ^ SIGN_BIT) << 64 | (unsigned __int128)get_u64(in + 8));
+        column->i128[row] = (int128)((unsigned __int128)(get_u64(in) ^ SIGN_BIT) << 64 |
+                                     (unsigned __int128)get_u64(in + 8));
         break;
     case PHYSICAL_TIME:
         column->time[row] = (struct timestamp){(int64_t)(get_u64(in) ^ SIGN_BIT), (int32_t)get_u32(in + 8)};

@@ -94,8 +94,7 @@ static bool get_fixed(struct str *in, void *out, size_t size) {
 static bool decode_value(struct str *in, struct column *column, size_t row) {
     uint64_t v = 0;
     switch (column->physical) {
-    case PHYSICAL_BOOL:
-        return get_fixed(in, &column->bools[row], 1) && column->bools[row] <= 1;
+    case PHYSICAL_BOOL: return get_fixed(in, &column->bools[row], 1) && column->bools[row] <= 1;
     case PHYSICAL_I64:
         if (!get_varint(in, &v)) return false;
         column->i64[row] = unzigzag(v);

@@ -28,8 +28,8 @@ static void put_interval_months(int64_t months, struct strbuf *out) {
 
 static void put_interval_millis(int64_t ms, struct strbuf *out) {
     unsigned long long v = ms < 0 ? -(unsigned long long)ms : (unsigned long long)ms;
-    tide__strbuf_printf(out, "%c%llu %02llu:%02llu:%02llu.%03llu", ms < 0 ? '-' : '+', v / 86400000,
-                        v / 3600000 % 24, v / 60000 % 60, v / 1000 % 60, v % 1000);
+    tide__strbuf_printf(out, "%c%llu %02llu:%02llu:%02llu.%03llu", ms < 0 ? '-' : '+', v / 86400000, v / 3600000 % 24,
+                        v / 60000 % 60, v / 1000 % 60, v % 1000);
 }
 
 static void put_integer(int64_t v, struct strbuf *out) {
@@ -61,9 +61,7 @@ void tide__value_text(const struct column *column, size_t row, const struct zone
     case TYPE_BINARY:
     case TYPE_VARBINARY: tide__strbuf_append_str(out, column->str[row]); break;
     case TYPE_DATE: tide__date_print(column->i64[row], out); break;
-    case TYPE_TIME:
-        tide__time_print(tide__floor_mod(column->i64[row], MILLIS_PER_DAY), type->precision, out);
-        break;
+    case TYPE_TIME: tide__time_print(tide__floor_mod(column->i64[row], MILLIS_PER_DAY), type->precision, out); break;
     case TYPE_TIMESTAMP: tide__timestamp_print(tide__timestamp_at(column, row), type->precision, out); break;
     case TYPE_TIMESTAMP_LTZ: {
         struct timestamp t = tide__timestamp_at(column, row);
@@ -80,8 +78,7 @@ void tide__value_text(const struct column *column, size_t row, const struct zone
     }
 }
 
-void tide__value_display_in_zone(const struct column *column, size_t row, const struct zone *zone,
-                                 struct strbuf *out) {
+void tide__value_display_in_zone(const struct column *column, size_t row, const struct zone *zone, struct strbuf *out) {
     enum type_kind kind = column->type->kind;
     if (kind == TYPE_BINARY || kind == TYPE_VARBINARY) {
         put_bytes(column->str[row], out);

@@ -1,7 +1,8 @@
 // Evaluating expressions column by column.
 //
-// Every intermediate column has one slot for each row of the batch, whatever the selection: values stand at the row's own
-// index, so that columns of the input and intermediates mix freely. Rows outside of a selection are undefined.
+// Every intermediate column has one slot for each row of the batch, whatever the selection: values stand at the
+// row's own index, so that columns of the input and intermediates mix freely. Rows outside of a selection are
+// undefined.
 #include "engine/expr/eval.h"
 
 #include "engine/expr/kernel.h"

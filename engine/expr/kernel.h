@@ -8,11 +8,18 @@
 
 #include <string.h>
 
-// Runs the statements for each selected row `i`. Two loops, so that the one without a selection can be vectorised.
+// The nth selected row.
+static inline size_t tide__row_at(struct selection rows, size_t nth) {
+    return rows.rows == NULL ? nth : rows.rows[nth];
+}
+
+// Runs a short statement for each selected row `i`. Two loops, so that the one without a selection can be vectorised.
 #define EACH_ROW(rows_, i, ...)                                                                                        \
     do {                                                                                                               \
         if ((rows_).rows == NULL) {                                                                                    \
-            for (size_t i = 0; i < (rows_).n; i++) { __VA_ARGS__ }                                                     \
+            for (size_t i = 0; i < (rows_).n; i++) {                                                                   \
+                __VA_ARGS__                                                                                            \
+            }                                                                                                          \
         } else {                                                                                                       \
             for (size_t at_ = 0; at_ < (rows_).n; at_++) {                                                             \
                 size_t i = (rows_).rows[at_];                                                                          \

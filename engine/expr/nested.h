@@ -1,11 +1,13 @@
 // ARRAY, MULTISET, MAP and ROW values: one string of bytes. A ROW is its fields in row codec form; an ARRAY a count
-// (unsigned LEB128) and then a row codec row of all elements; a MAP or MULTISET the same with keys and values in turn.
+// (unsigned LEB128) and then a row codec row of all elements; a MAP or MULTISET the same with keys and values in
+// turn.
 #ifndef TIDE_ENGINE_EXPR_NESTED_H
 #define TIDE_ENGINE_EXPR_NESTED_H
 
 #include "engine/expr/eval.h"
 
-// Appends the bytes of a nested value made of row `row` of `elements` (count columns: fields, elements, or keys and values in turn).
+// Appends the bytes of a nested value made of row `row` of `elements` (count columns: fields, elements, or keys and
+// values in turn).
 void tide__nested_append(const struct type *type, const struct column *elements, size_t count, size_t row,
                          struct strbuf *out);
 // Takes it apart: one column of one row each, in the arena. False if the bytes are malformed.

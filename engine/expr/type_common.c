@@ -1,5 +1,6 @@
-// The common type of several types, as CASE, COALESCE, UNION, IN and arrays want it: numbers widen, strings lengthen, times
-// take the larger precision. There is none between strings and numbers: Flink converts nothing silently there.
+// The common type of several types, as CASE, COALESCE, UNION, IN and arrays want it: numbers widen, strings
+// lengthen, times take the larger precision. There is none between strings and numbers: Flink converts nothing
+// silently there.
 #include "engine/expr/kernel.h"
 
 #include "base/arena.h"

@@ -1,7 +1,8 @@
 // + - * / % and unary minus: on numbers, intervals, and dates with intervals.
 //
-// Flink's result types: the wider integer, which wraps; DECIMAL by the SQL rules, cut to 38 digits, NULL on overflow; FLOAT and
-// DOUBLE take the left operand's type; a FLOAT with a DECIMAL is DOUBLE. A division by zero of exact numbers fails the job.
+// Flink's result types: the wider integer, which wraps; DECIMAL by the SQL rules, cut to 38 digits, NULL on
+// overflow; FLOAT and DOUBLE take the left operand's type; a FLOAT with a DECIMAL is DOUBLE. A division by zero of
+// exact numbers fails the job.
 #include "engine/expr/kernel.h"
 #include "engine/functions/functions_list.h"
 #include "engine/functions/infer.h"
@@ -46,7 +47,10 @@ static tide_status run_integer(enum operation op, const struct expr *call, const
     case DIVIDE:
     case MODULO: break;
     }
-    EACH_ROW(rows, i, if (b[i] == 0) return zero_division(call, err););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        if (b[i] == 0) return zero_division(call, err);
+    }
     if (op == DIVIDE) {
         INTEGER_LOOP(b[i] == -1 ? tide__wrapping_sub(0, a[i]) : a[i] / b[i]);
     } else {
@@ -71,14 +75,17 @@ static double double_result(enum operation op, double a, double b) {
 static tide_status run_double(enum operation op, const struct expr *call, const struct column *args,
                               struct selection rows, struct column *out) {
     if (call->type->kind == TYPE_FLOAT) {
-        EACH_ROW(rows, i, float a = (float)tide__double_at(&args[0], i); float b = (float)tide__double_at(&args[1], i);
-                 out->f64[i] = (float)double_result(op, a, b););
+        for (size_t nth = 0; nth < rows.n; nth++) {
+            size_t i = tide__row_at(rows, nth);
+            float a = (float)tide__double_at(&args[0], i);
+            float b = (float)tide__double_at(&args[1], i);
+            out->f64[i] = (float)double_result(op, a, b);
+        }
         return TIDE_OK;
     }
     bool plain = args[0].physical == PHYSICAL_F64 && args[1].physical == PHYSICAL_F64 && op != MODULO;
     if (!plain) {
-        EACH_ROW(rows, i,
-                 out->f64[i] = double_result(op, tide__double_at(&args[0], i), tide__double_at(&args[1], i)););
+        EACH_ROW(rows, i, out->f64[i] = double_result(op, tide__double_at(&args[0], i), tide__double_at(&args[1], i)););
         return TIDE_OK;
     }
     const double *a = args[0].f64, *b = args[1].f64;
@@ -120,13 +127,18 @@ static tide_status run_decimal(enum operation op, const struct expr *call, const
         }
         return TIDE_OK;
     }
-    EACH_ROW(rows, i, int128 a = tide__decimal_at(&args[0], i); int128 b = tide__decimal_at(&args[1], i); int128 v = 0;
-             if (op >= DIVIDE && b == 0) return zero_division(call, err);
-             if (decimal_result(op, a, a_scale, b, b_scale, scale, &v)) {
-                 tide__put_decimal(out, i, v);
-             } else {
-                 tide__put_null(out, i);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        int128 a = tide__decimal_at(&args[0], i);
+        int128 b = tide__decimal_at(&args[1], i);
+        int128 v = 0;
+        if (op >= DIVIDE && b == 0) return zero_division(call, err);
+        if (decimal_result(op, a, a_scale, b, b_scale, scale, &v)) {
+            tide__put_decimal(out, i, v);
+        } else {
+            tide__put_null(out, i);
+        }
+    }
     return TIDE_OK;
 }
 
@@ -136,22 +148,25 @@ static tide_status run_time(enum operation op, const struct expr *call, const st
     int sign = op == SUBTRACT ? -1 : 1;
     bool months = args[1].type->kind == TYPE_INTERVAL_MONTHS;
     enum type_kind from = args[0].type->kind, to = call->type->kind;
-    EACH_ROW(rows, i, int64_t by = sign * args[1].i64[i];
-             struct timestamp t = {0, 0};
-             if (from == TYPE_TIME) {
-                 out->i64[i] = months ? args[0].i64[i] : tide__floor_mod(args[0].i64[i] + by, MILLIS_PER_DAY);
-             } else if (to == TYPE_DATE) {
-                 int64_t days = args[0].i64[i];
-                 out->i64[i] = months ? tide__add_months(days, by) : days + tide__floor_div(by, MILLIS_PER_DAY);
-             } else {
-                 if (from == TYPE_DATE) {
-                     t.ms = args[0].i64[i] * MILLIS_PER_DAY;
-                 } else {
-                     t = tide__timestamp_at(&args[0], i);
-                 }
-                 t.ms = months ? tide__add_months_millis(t.ms, by) : tide__wrapping_add(t.ms, by);
-                 tide__put_timestamp(out, i, t);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        int64_t by = sign * args[1].i64[i];
+        struct timestamp t = {0, 0};
+        if (from == TYPE_TIME) {
+            out->i64[i] = months ? args[0].i64[i] : tide__floor_mod(args[0].i64[i] + by, MILLIS_PER_DAY);
+        } else if (to == TYPE_DATE) {
+            int64_t days = args[0].i64[i];
+            out->i64[i] = months ? tide__add_months(days, by) : days + tide__floor_div(by, MILLIS_PER_DAY);
+        } else {
+            if (from == TYPE_DATE) {
+                t.ms = args[0].i64[i] * MILLIS_PER_DAY;
+            } else {
+                t = tide__timestamp_at(&args[0], i);
+            }
+            t.ms = months ? tide__add_months_millis(t.ms, by) : tide__wrapping_add(t.ms, by);
+            tide__put_timestamp(out, i, t);
+        }
+    }
     return TIDE_OK;
 }
 
@@ -338,37 +353,79 @@ static const struct function_kernel kernel_modulo = {.null_if_any = true, .run =
 static const struct function_kernel kernel_negate = {.null_if_any = true, .total = true, .run = run_negate};
 
 const struct function tide__fn_add = {
-    .name = "+", .arg_min = 2, .arg_max = 2, .infer = infer_add, .kernel = &kernel_add,
-    .signature = "number + number, time + INTERVAL, INTERVAL + INTERVAL", .summary = "Adds; integers wrap on overflow.",
-    .example = "1 + 2.5", .example_result = "3.5",
+    .name = "+",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_add,
+    .kernel = &kernel_add,
+    .signature = "number + number, time + INTERVAL, INTERVAL + INTERVAL",
+    .summary = "Adds; integers wrap on overflow.",
+    .example = "1 + 2.5",
+    .example_result = "3.5",
 };
 const struct function tide__fn_subtract = {
-    .name = "-", .arg_min = 2, .arg_max = 2, .infer = infer_subtract, .kernel = &kernel_subtract,
+    .name = "-",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_subtract,
+    .kernel = &kernel_subtract,
     .signature = "number - number, time - INTERVAL, INTERVAL - INTERVAL",
-    .summary = "Subtracts; integers wrap on overflow.", .example = "1 - 2", .example_result = "-1",
+    .summary = "Subtracts; integers wrap on overflow.",
+    .example = "1 - 2",
+    .example_result = "-1",
 };
 const struct function tide__fn_multiply = {
-    .name = "*", .arg_min = 2, .arg_max = 2, .infer = infer_multiply, .kernel = &kernel_multiply,
-    .signature = "number * number, INTERVAL * integer", .summary = "Multiplies; integers wrap on overflow.",
-    .example = "1.5 * 3", .example_result = "4.5",
+    .name = "*",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_multiply,
+    .kernel = &kernel_multiply,
+    .signature = "number * number, INTERVAL * integer",
+    .summary = "Multiplies; integers wrap on overflow.",
+    .example = "1.5 * 3",
+    .example_result = "4.5",
 };
 const struct function tide__fn_divide = {
-    .name = "/", .arg_min = 2, .arg_max = 2, .infer = infer_divide, .kernel = &kernel_divide,
+    .name = "/",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_divide,
+    .kernel = &kernel_divide,
     .signature = "number / number, INTERVAL / integer",
     .summary = "Divides; integers truncate toward zero, and zero as divisor fails the job unless it is a DOUBLE.",
-    .example = "-7 / 2", .example_result = "-3",
+    .example = "-7 / 2",
+    .example_result = "-3",
 };
 const struct function tide__fn_percent = {
-    .name = "%", .arg_min = 2, .arg_max = 2, .infer = infer_modulo, .kernel = &kernel_modulo,
-    .signature = "number % number", .summary = "The remainder, with the sign of the dividend.",
-    .example = "-7 % 3", .example_result = "-1",
+    .name = "%",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_modulo,
+    .kernel = &kernel_modulo,
+    .signature = "number % number",
+    .summary = "The remainder, with the sign of the dividend.",
+    .example = "-7 % 3",
+    .example_result = "-1",
 };
 const struct function tide__fn_mod = {
-    .name = "MOD", .arg_min = 2, .arg_max = 2, .infer = infer_modulo, .kernel = &kernel_modulo,
-    .signature = "MOD(number, number)", .summary = "The remainder, with the sign of the dividend.",
-    .example = "MOD(-7, 3)", .example_result = "-1",
+    .name = "MOD",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_modulo,
+    .kernel = &kernel_modulo,
+    .signature = "MOD(number, number)",
+    .summary = "The remainder, with the sign of the dividend.",
+    .example = "MOD(-7, 3)",
+    .example_result = "-1",
 };
 const struct function tide__fn_negate = {
-    .name = "NEGATE", .arg_min = 1, .arg_max = 1, .infer = infer_negate, .kernel = &kernel_negate,
-    .signature = "-number, -INTERVAL", .summary = "Changes the sign.", .example = "-(2.5)", .example_result = "-2.5",
+    .name = "NEGATE",
+    .arg_min = 1,
+    .arg_max = 1,
+    .infer = infer_negate,
+    .kernel = &kernel_negate,
+    .signature = "-number, -INTERVAL",
+    .summary = "Changes the sign.",
+    .example = "-(2.5)",
+    .example_result = "-2.5",
 };

@@ -1,8 +1,8 @@
 // CAST and TRY_CAST: which casts there are, and the calls.
 //
-// A CAST call knows its target before inference (call->type). Inference looks the conversion up once and keeps it in
-// `prepared`, so that evaluation is one indirect call a batch. Casts that change no value (INT to BIGINT, CHAR to STRING)
-// pass the column on.
+// A CAST call knows its target before inference (call->type). Inference looks the conversion up once and keeps it
+// in `prepared`, so that evaluation is one indirect call a batch. Casts that change no value (INT to BIGINT, CHAR
+// to STRING) pass the column on.
 #include "engine/functions/cast.h"
 
 #include "engine/functions/functions_list.h"
@@ -60,9 +60,10 @@ tide_status tide__cast_failed(struct cast_job *job, size_t row) {
     struct strbuf value = {0};
     tide__value_display_in_zone(job->in, row, job->ctx->zone, &value);
     int shown = value.len > 80 ? 80 : (int)value.len;
-    tide__fail_at(job->err, TIDE_ERR_RUNTIME, job->call->pos, "cannot cast '%.*s%s' to %s", shown,
-                  value.data == NULL ? "" : value.data, value.len > 80 ? "..." : "",
-                  tide__type_text(job->ctx->scratch, tide__type_with_nullable(job->ctx->scratch, job->call->type, true)));
+    tide__fail_at(
+        job->err, TIDE_ERR_RUNTIME, job->call->pos, "cannot cast '%.*s%s' to %s", shown,
+        value.data == NULL ? "" : value.data, value.len > 80 ? "..." : "",
+        tide__type_text(job->ctx->scratch, tide__type_with_nullable(job->ctx->scratch, job->call->type, true)));
     tide__strbuf_deinit(&value);
     return tide__fail_hint(job->err, "TRY_CAST gives NULL instead of failing");
 }
@@ -171,12 +172,24 @@ tide_status tide__expr_cast_explicit(struct infer_context *ctx, struct expr *exp
 static const struct function_kernel kernel_cast = {.run_lazy = eval_cast};
 
 const struct function tide__fn_cast = {
-    .name = "CAST", .arg_min = 1, .arg_max = 1, .infer = infer_cast, .kernel = &kernel_cast,
-    .signature = "CAST(value AS type)", .summary = "Converts a value; a text that is no such value fails the job.",
-    .example = "CAST('12.9' AS INT)", .example_result = "12",
+    .name = "CAST",
+    .arg_min = 1,
+    .arg_max = 1,
+    .infer = infer_cast,
+    .kernel = &kernel_cast,
+    .signature = "CAST(value AS type)",
+    .summary = "Converts a value; a text that is no such value fails the job.",
+    .example = "CAST('12.9' AS INT)",
+    .example_result = "12",
 };
 const struct function tide__fn_try_cast = {
-    .name = "TRY_CAST", .arg_min = 1, .arg_max = 1, .infer = infer_try_cast, .kernel = &kernel_cast,
-    .signature = "TRY_CAST(value AS type)", .summary = "Converts a value; what can't be converted is NULL.",
-    .example = "TRY_CAST('abc' AS INT)", .example_result = "<NULL>",
+    .name = "TRY_CAST",
+    .arg_min = 1,
+    .arg_max = 1,
+    .infer = infer_try_cast,
+    .kernel = &kernel_cast,
+    .signature = "TRY_CAST(value AS type)",
+    .summary = "Converts a value; what can't be converted is NULL.",
+    .example = "TRY_CAST('abc' AS INT)",
+    .example_result = "<NULL>",
 };

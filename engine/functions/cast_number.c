@@ -1,5 +1,5 @@
-// Casts between numbers, and from and to BOOLEAN and INTERVAL. Integers wrap, doubles saturate as in Java, a DECIMAL that does
-// not fit its type is NULL.
+// Casts between numbers, and from and to BOOLEAN and INTERVAL. Integers wrap, doubles saturate as in Java, a
+// DECIMAL that does not fit its type is NULL.
 #include "engine/functions/cast.h"
 
 #include <math.h>
@@ -29,8 +29,7 @@ static tide_status integer_to_integer(struct cast_job *job) {
 static tide_status double_to_integer(struct cast_job *job) {
     enum type_kind kind = job->call->type->kind;
     EACH_ROW(job->rows, i, double d = job->in->f64[i];
-             job->out->i64[i] =
-                 kind == TYPE_BIGINT ? long_of_double(d) : tide__wrap_integer(kind, int_of_double(d)););
+             job->out->i64[i] = kind == TYPE_BIGINT ? long_of_double(d) : tide__wrap_integer(kind, int_of_double(d)););
     return TIDE_OK;
 }
 
@@ -66,23 +65,29 @@ static tide_status boolean_to_decimal(struct cast_job *job) {
 
 static tide_status number_to_decimal(struct cast_job *job) {
     int from = tide__decimal_scale(job->in->type), to = job->out->type->scale;
-    EACH_ROW(job->rows, i, int128 v = 0;
-             if (tide__decimal_rescale(tide__decimal_at(job->in, i), from, to, &v)) {
-                 tide__put_decimal(job->out, i, v);
-             } else {
-                 tide__put_null(job->out, i);
-             });
+    for (size_t nth = 0; nth < job->rows.n; nth++) {
+        size_t i = tide__row_at(job->rows, nth);
+        int128 v = 0;
+        if (tide__decimal_rescale(tide__decimal_at(job->in, i), from, to, &v)) {
+            tide__put_decimal(job->out, i, v);
+        } else {
+            tide__put_null(job->out, i);
+        }
+    }
     return TIDE_OK;
 }
 
 static tide_status double_to_decimal(struct cast_job *job) {
     const struct type *type = job->out->type;
-    EACH_ROW(job->rows, i, int128 v = 0;
-             if (tide__decimal_from_double(job->in->f64[i], type->precision, type->scale, &v)) {
-                 tide__put_decimal(job->out, i, v);
-             } else {
-                 tide__put_null(job->out, i);
-             });
+    for (size_t nth = 0; nth < job->rows.n; nth++) {
+        size_t i = tide__row_at(job->rows, nth);
+        int128 v = 0;
+        if (tide__decimal_from_double(job->in->f64[i], type->precision, type->scale, &v)) {
+            tide__put_decimal(job->out, i, v);
+        } else {
+            tide__put_null(job->out, i);
+        }
+    }
     return TIDE_OK;
 }
 

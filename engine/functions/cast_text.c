@@ -216,8 +216,7 @@ bool tide__text_to_timestamp(struct str text, int precision, struct timestamp *o
 // One loop for all readers: `take` stores the value of a row and says whether the text was one.
 #define FROM_TEXT(name, take)                                                                                          \
     static tide_status name(struct cast_job *job) {                                                                    \
-        EACH_ROW(job->rows, i, struct str text = job->in->str[i];                                                      \
-                 if (!(take)) TIDE_TRY(tide__cast_failed(job, i)););                                                   \
+        EACH_ROW(job->rows, i, struct str text = job->in->str[i]; if (!(take)) TIDE_TRY(tide__cast_failed(job, i)););  \
         return TIDE_OK;                                                                                                \
     }
 
@@ -261,7 +260,8 @@ static bool take_decimal(struct cast_job *job, struct str text, size_t row) {
         return true;
     }
     // A number with too many digits is NULL, what is no number fails.
-    if (!tide__double_parse(text, &d) || isnan(d) || (text.len > 0 && isalpha((unsigned char)text.data[text.len - 1]))) {
+    if (!tide__double_parse(text, &d) || isnan(d) ||
+        (text.len > 0 && isalpha((unsigned char)text.data[text.len - 1]))) {
         return false;
     }
     tide__put_null(job->out, row);
@@ -345,8 +345,12 @@ static tide_status text_to_text(struct cast_job *job) {
 static tide_status value_to_text(struct cast_job *job) {
     struct strbuf text = {0};
     struct arena *arena = job->ctx->scratch;
-    EACH_ROW(job->rows, i, tide__strbuf_clear(&text); tide__value_text(job->in, i, job->ctx->zone, &text);
-             job->out->str[i] = fit_text(arena, tide__str_copy(arena, text.data, text.len), job->out->type););
+    for (size_t nth = 0; nth < job->rows.n; nth++) {
+        size_t i = tide__row_at(job->rows, nth);
+        tide__strbuf_clear(&text);
+        tide__value_text(job->in, i, job->ctx->zone, &text);
+        job->out->str[i] = fit_text(arena, tide__str_copy(arena, text.data, text.len), job->out->type);
+    }
     tide__strbuf_deinit(&text);
     return TIDE_OK;
 }

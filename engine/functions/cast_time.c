@@ -1,7 +1,7 @@
 // Casts between DATE, TIME, TIMESTAMP and TIMESTAMP_LTZ.
 //
-// Flink divides toward zero where it takes the date of a TIMESTAMP: 1969-12-31 23:59:59 becomes 1970-01-01. Scripts must give
-// the same rows here as there, so this does the same.
+// Flink divides toward zero where it takes the date of a TIMESTAMP: 1969-12-31 23:59:59 becomes 1970-01-01. Scripts
+// must give the same rows here as there, so this does the same.
 #include "base/time.h"
 #include "base/zone.h"
 #include "engine/functions/cast.h"
@@ -28,12 +28,15 @@ static tide_status timestamp_to_timestamp(struct cast_job *job) {
     bool to_local = from->kind == TYPE_TIMESTAMP_LTZ && to->kind == TYPE_TIMESTAMP;
     bool to_instant = from->kind == TYPE_TIMESTAMP && to->kind == TYPE_TIMESTAMP_LTZ;
     const struct zone *zone = job->ctx->zone;
-    EACH_ROW(job->rows, i, struct timestamp t = tide__timestamp_at(job->in, i);
-             if (to_local) t.ms = tide__zone_to_local(zone, t.ms);
-             t.ms = cut_millis(t.ms, to->precision);
-             t.nanos = cut_nanos(t.nanos, to->precision);
-             if (to_instant) t.ms = tide__zone_to_utc(zone, t.ms);
-             tide__put_timestamp(job->out, i, t););
+    for (size_t nth = 0; nth < job->rows.n; nth++) {
+        size_t i = tide__row_at(job->rows, nth);
+        struct timestamp t = tide__timestamp_at(job->in, i);
+        if (to_local) t.ms = tide__zone_to_local(zone, t.ms);
+        t.ms = cut_millis(t.ms, to->precision);
+        t.nanos = cut_nanos(t.nanos, to->precision);
+        if (to_instant) t.ms = tide__zone_to_utc(zone, t.ms);
+        tide__put_timestamp(job->out, i, t);
+    }
     return TIDE_OK;
 }
 
@@ -54,17 +57,23 @@ static tide_status timestamp_to_time(struct cast_job *job) {
 
 static tide_status date_to_timestamp(struct cast_job *job) {
     bool instant = job->out->type->kind == TYPE_TIMESTAMP_LTZ;
-    EACH_ROW(job->rows, i, int64_t ms = job->in->i64[i] * MILLIS_PER_DAY;
-             if (instant) ms = tide__zone_to_utc(job->ctx->zone, ms);
-             tide__put_timestamp(job->out, i, (struct timestamp){ms, 0}););
+    for (size_t nth = 0; nth < job->rows.n; nth++) {
+        size_t i = tide__row_at(job->rows, nth);
+        int64_t ms = job->in->i64[i] * MILLIS_PER_DAY;
+        if (instant) ms = tide__zone_to_utc(job->ctx->zone, ms);
+        tide__put_timestamp(job->out, i, (struct timestamp){ms, 0});
+    }
     return TIDE_OK;
 }
 
 static tide_status time_to_timestamp(struct cast_job *job) {
     bool instant = job->out->type->kind == TYPE_TIMESTAMP_LTZ;
-    EACH_ROW(job->rows, i, int64_t ms = job->in->i64[i];
-             if (instant) ms = tide__zone_to_utc(job->ctx->zone, ms);
-             tide__put_timestamp(job->out, i, (struct timestamp){ms, 0}););
+    for (size_t nth = 0; nth < job->rows.n; nth++) {
+        size_t i = tide__row_at(job->rows, nth);
+        int64_t ms = job->in->i64[i];
+        if (instant) ms = tide__zone_to_utc(job->ctx->zone, ms);
+        tide__put_timestamp(job->out, i, (struct timestamp){ms, 0});
+    }
     return TIDE_OK;
 }
 

@@ -10,7 +10,7 @@ enum compare_op { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, CO
 void tide__compare(const struct column *a, const struct column *b, enum compare_op op, struct selection rows,
                    uint8_t *out);
 // Makes arguments i and j comparable; fails if they are not.
-tide_status tide__compare_coerce(struct infer_context *ctx, struct expr *call, uint32_t i, uint32_t j, tide_error *err)
-    TIDE_CHECKED;
+tide_status tide__compare_coerce(struct infer_context *ctx, struct expr *call, uint32_t i, uint32_t j,
+                                 tide_error *err) TIDE_CHECKED;
 
 #endif

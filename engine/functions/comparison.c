@@ -1,7 +1,7 @@
 // = <> < <= > >=, IS [NOT] DISTINCT FROM, IN, GREATEST, LEAST.
 //
-// Numbers of all kinds compare with each other, strings by their bytes, times of different precision; a string compares with
-// a date or time by being read as one. Strings and numbers do not compare, except in an IN list.
+// Numbers of all kinds compare with each other, strings by their bytes, times of different precision; a string
+// compares with a date or time by being read as one. Strings and numbers do not compare, except in an IN list.
 #include "engine/functions/compare.h"
 
 #include "engine/functions/functions_list.h"
@@ -76,8 +76,12 @@ KERNEL(run_ge, COMPARE_GE)
 static void distinct(const struct column *args, struct selection rows, struct column *out) {
     // Rows with a NULL hold initialised values, so comparing them is harmless.
     tide__compare(&args[0], &args[1], COMPARE_NE, rows, out->bools);
-    EACH_ROW(rows, i, bool a = tide__column_is_null(&args[0], i); bool b = tide__column_is_null(&args[1], i);
-             if (a || b) out->bools[i] = a != b;);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        bool a = tide__column_is_null(&args[0], i);
+        bool b = tide__column_is_null(&args[1], i);
+        if (a || b) out->bools[i] = a != b;
+    }
 }
 
 static tide_status run_distinct(struct eval_context *ctx, const struct expr *call, const struct column *args,
@@ -238,8 +242,15 @@ static const struct function_kernel kernel_least = {.null_if_any = true, .run = 
 
 #define COMPARISON(symbol, sql, kernel_, infer_, signature_, summary_, example_, result_)                              \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = 2, .arg_max = 2, .infer = infer_, .kernel = kernel_, .signature = signature_,          \
-        .summary = summary_, .example = example_, .example_result = result_,                                           \
+        .name = sql,                                                                                                   \
+        .arg_min = 2,                                                                                                  \
+        .arg_max = 2,                                                                                                  \
+        .infer = infer_,                                                                                               \
+        .kernel = kernel_,                                                                                             \
+        .signature = signature_,                                                                                       \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
 COMPARISON(eq, "=", &kernel_eq, infer_compare, "value = value", "Equal.", "1 = 1.0", "TRUE");
 COMPARISON(ne, "<>", &kernel_ne, infer_compare, "value <> value", "Not equal.", "'a' <> 'b'", "TRUE");
@@ -252,17 +263,35 @@ COMPARISON(is_distinct, "IS DISTINCT FROM", &kernel_distinct, infer_distinct, "v
 COMPARISON(is_not_distinct, "IS NOT DISTINCT FROM", &kernel_not_distinct, infer_distinct,
            "value IS NOT DISTINCT FROM value", "Equal, where NULL equals NULL.", "1 IS NOT DISTINCT FROM 1", "TRUE");
 const struct function tide__fn_in = {
-    .name = "IN", .arg_min = 2, .arg_max = UINT8_MAX, .infer = infer_in, .kernel = &kernel_in,
-    .signature = "value IN (value, ...)", .summary = "Equal to one of the values.",
-    .example = "2 IN (1, 2)", .example_result = "TRUE",
+    .name = "IN",
+    .arg_min = 2,
+    .arg_max = UINT8_MAX,
+    .infer = infer_in,
+    .kernel = &kernel_in,
+    .signature = "value IN (value, ...)",
+    .summary = "Equal to one of the values.",
+    .example = "2 IN (1, 2)",
+    .example_result = "TRUE",
 };
 const struct function tide__fn_greatest = {
-    .name = "GREATEST", .arg_min = 1, .arg_max = UINT8_MAX, .infer = infer_extreme, .kernel = &kernel_greatest,
-    .signature = "GREATEST(value, ...)", .summary = "The greatest value; NULL if one is NULL.",
-    .example = "GREATEST(1, 3, 2)", .example_result = "3",
+    .name = "GREATEST",
+    .arg_min = 1,
+    .arg_max = UINT8_MAX,
+    .infer = infer_extreme,
+    .kernel = &kernel_greatest,
+    .signature = "GREATEST(value, ...)",
+    .summary = "The greatest value; NULL if one is NULL.",
+    .example = "GREATEST(1, 3, 2)",
+    .example_result = "3",
 };
 const struct function tide__fn_least = {
-    .name = "LEAST", .arg_min = 1, .arg_max = UINT8_MAX, .infer = infer_extreme, .kernel = &kernel_least,
-    .signature = "LEAST(value, ...)", .summary = "The least value; NULL if one is NULL.",
-    .example = "LEAST(1, 3, 2)", .example_result = "1",
+    .name = "LEAST",
+    .arg_min = 1,
+    .arg_max = UINT8_MAX,
+    .infer = infer_extreme,
+    .kernel = &kernel_least,
+    .signature = "LEAST(value, ...)",
+    .summary = "The least value; NULL if one is NULL.",
+    .example = "LEAST(1, 3, 2)",
+    .example_result = "1",
 };

@@ -44,8 +44,8 @@ static tide_status eval_coalesce(struct eval_context *ctx, const struct expr *ca
 
 static tide_status no_common_type(struct infer_context *ctx, const struct expr *call, const struct type *a,
                                   const struct type *b, struct source_pos pos, tide_error *err) {
-    tide__fail_at(err, TIDE_ERR_VALIDATE, pos, "the results of %s have no common type: %s and %s",
-                  call->function->name, tide__type_text(ctx->arena, tide__type_with_nullable(ctx->arena, a, true)),
+    tide__fail_at(err, TIDE_ERR_VALIDATE, pos, "the results of %s have no common type: %s and %s", call->function->name,
+                  tide__type_text(ctx->arena, tide__type_with_nullable(ctx->arena, a, true)),
                   tide__type_text(ctx->arena, tide__type_with_nullable(ctx->arena, b, true)));
     return tide__fail_hint(err, "CAST the results to one type");
 }
@@ -144,28 +144,57 @@ static const struct function_kernel kernel_case = {.total = true, .run_lazy = ev
 static const struct function_kernel kernel_coalesce = {.total = true, .run_lazy = eval_coalesce};
 
 const struct function tide__fn_case = {
-    .name = "CASE", .arg_min = 3, .arg_max = UINT8_MAX, .infer = infer_case, .kernel = &kernel_case,
+    .name = "CASE",
+    .arg_min = 3,
+    .arg_max = UINT8_MAX,
+    .infer = infer_case,
+    .kernel = &kernel_case,
     .signature = "CASE WHEN BOOLEAN THEN value ... ELSE value END",
     .summary = "The value behind the first condition that is TRUE.",
-    .example = "CASE WHEN 1 > 2 THEN 'a' ELSE 'b' END", .example_result = "b",
+    .example = "CASE WHEN 1 > 2 THEN 'a' ELSE 'b' END",
+    .example_result = "b",
 };
 const struct function tide__fn_coalesce = {
-    .name = "COALESCE", .arg_min = 1, .arg_max = UINT8_MAX, .infer = infer_coalesce, .kernel = &kernel_coalesce,
-    .signature = "COALESCE(value, ...)", .summary = "The first value that is not NULL.",
-    .example = "COALESCE(NULL, 5)", .example_result = "5",
+    .name = "COALESCE",
+    .arg_min = 1,
+    .arg_max = UINT8_MAX,
+    .infer = infer_coalesce,
+    .kernel = &kernel_coalesce,
+    .signature = "COALESCE(value, ...)",
+    .summary = "The first value that is not NULL.",
+    .example = "COALESCE(NULL, 5)",
+    .example_result = "5",
 };
 const struct function tide__fn_if = {
-    .name = "IF", .arg_min = 3, .arg_max = 3, .infer = infer_if, .kernel = &kernel_case,
-    .signature = "IF(BOOLEAN, value, value)", .summary = "The first value if the condition is TRUE, else the second.",
-    .example = "IF(1 > 2, 'a', 'b')", .example_result = "b",
+    .name = "IF",
+    .arg_min = 3,
+    .arg_max = 3,
+    .infer = infer_if,
+    .kernel = &kernel_case,
+    .signature = "IF(BOOLEAN, value, value)",
+    .summary = "The first value if the condition is TRUE, else the second.",
+    .example = "IF(1 > 2, 'a', 'b')",
+    .example_result = "b",
 };
 const struct function tide__fn_ifnull = {
-    .name = "IFNULL", .arg_min = 2, .arg_max = 2, .infer = infer_ifnull, .kernel = &kernel_coalesce,
-    .signature = "IFNULL(value, value)", .summary = "The second value if the first is NULL.",
-    .example = "IFNULL(NULL, 5)", .example_result = "5",
+    .name = "IFNULL",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_ifnull,
+    .kernel = &kernel_coalesce,
+    .signature = "IFNULL(value, value)",
+    .summary = "The second value if the first is NULL.",
+    .example = "IFNULL(NULL, 5)",
+    .example_result = "5",
 };
 const struct function tide__fn_nullif = {
-    .name = "NULLIF", .arg_min = 2, .arg_max = 2, .infer = infer_nullif, .kernel = &kernel_case,
-    .signature = "NULLIF(value, value)", .summary = "NULL if both are equal, else the first.",
-    .example = "NULLIF(1, 1)", .example_result = "<NULL>",
+    .name = "NULLIF",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_nullif,
+    .kernel = &kernel_case,
+    .signature = "NULLIF(value, value)",
+    .summary = "NULL if both are equal, else the first.",
+    .example = "NULLIF(1, 1)",
+    .example_result = "<NULL>",
 };

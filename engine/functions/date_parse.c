@@ -1,8 +1,8 @@
 // Reading times by Java date patterns.
 //
-// DateTimeFormatter is strict about digits and wants the whole text; a day up to 31 that the month does not have becomes its
-// last, 24:00 the next day. SimpleDateFormat skips blanks, takes as many digits as there are, lets fields overflow into the
-// next higher ones, and ignores what follows.
+// DateTimeFormatter is strict about digits and wants the whole text; a day up to 31 that the month does not have
+// becomes its last, 24:00 the next day. SimpleDateFormat skips blanks, takes as many digits as there are, lets
+// fields overflow into the next higher ones, and ignores what follows.
 #include "engine/functions/date_names.h"
 #include "engine/functions/date_pattern.h"
 
@@ -27,8 +27,17 @@ static bool is_digit(char c) {
 // Whether the part is read as digits.
 static bool is_number(const struct date_part *part) {
     switch (part->letter) {
-    case 0: case 'E': case 'a': case 'G': case 'z': case 'Z': case 'X': case '[': case ']': return false;
-    case 'M': case 'L': return part->count <= 2;
+    case 0:
+    case 'E':
+    case 'a':
+    case 'G':
+    case 'z':
+    case 'Z':
+    case 'X':
+    case '[':
+    case ']': return false;
+    case 'M':
+    case 'L': return part->count <= 2;
     default: return true;
     }
 }
@@ -79,7 +88,8 @@ static bool take_half(struct reader *r) {
     return false;
 }
 
-// Two-digit years lie between 80 years ago and 19 years ahead for SimpleDateFormat, in this century for DateTimeFormatter.
+// Two-digit years lie between 80 years ago and 19 years ahead for SimpleDateFormat, in this century for
+// DateTimeFormatter.
 static int64_t full_year(int64_t year, bool simple) {
     if (!simple) return 2000 + year;
     return year < 46 ? 2000 + year : 1900 + year;
@@ -148,7 +158,8 @@ static bool take_part(struct reader *r, size_t index) {
     bool simple = r->pattern->simple;
     if (part->letter == 0) {
         if (r->text.len - r->at < part->literal.len) return false;
-        if (part->literal.len > 0 && memcmp(r->text.data + r->at, part->literal.data, part->literal.len) != 0) return false;
+        if (part->literal.len > 0 && memcmp(r->text.data + r->at, part->literal.data, part->literal.len) != 0)
+            return false;
         r->at += part->literal.len;
         return true;
     }
@@ -167,7 +178,9 @@ static bool take_part(struct reader *r, size_t index) {
         if (r->text.len - r->at < 2 || strncasecmp(r->text.data + r->at, "AD", 2) != 0) return false;
         r->at += 2;
         return true;
-    case 'z': case 'Z': case 'X': return false;
+    case 'z':
+    case 'Z':
+    case 'X': return false;
     default: return take_number(r, index);
     }
 }
@@ -211,8 +224,11 @@ static int64_t hour_of(const struct reader *r) {
 }
 
 static bool in_range(const struct reader *r) {
-    static const struct { enum field field; int64_t least, most; } ranges[] = {
-        {YEAR, 1, 999999999}, {MONTH, 1, 12}, {DAY, 1, 31},   {DAY_OF_YEAR, 1, 366},   {HOUR, 0, 24},
+    static const struct {
+        enum field field;
+        int64_t least, most;
+    } ranges[] = {
+        {YEAR, 1, 999999999}, {MONTH, 1, 12},  {DAY, 1, 31},    {DAY_OF_YEAR, 1, 366}, {HOUR, 0, 24},
         {HOUR_12, 0, 11},     {MINUTE, 0, 59}, {SECOND, 0, 59}, {NANOS, 0, 999999999},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {

@@ -20,10 +20,26 @@ static bool is_letter(char c) {
 // Letters that may not stand more often than this in DateTimeFormatter.
 static int letter_limit(char c) {
     switch (c) {
-    case 'd': case 'h': case 'H': case 'k': case 'K': case 'm': case 's': case 'w': return 2;
-    case 'W': case 'F': case 'a': return 1;
+    case 'd':
+    case 'h':
+    case 'H':
+    case 'k':
+    case 'K':
+    case 'm':
+    case 's':
+    case 'w': return 2;
+    case 'W':
+    case 'F':
+    case 'a': return 1;
     case 'D': return 3;
-    case 'M': case 'L': case 'Q': case 'q': case 'E': case 'e': case 'c': case 'G': return 5;
+    case 'M':
+    case 'L':
+    case 'Q':
+    case 'q':
+    case 'E':
+    case 'e':
+    case 'c':
+    case 'G': return 5;
     case 'S': return 9;
     default: return 19;
     }
@@ -255,7 +271,9 @@ static void put_part(const struct date_part *part, const struct fields *f, bool 
     case 'E':
     case 'e':
     case 'c': put_weekday(f, part->letter, count, simple, out); break;
-    case 'G': put_text(f->year > 0 ? (count == 4 && !simple ? "Anno Domini" : "AD") : "BC", count == 5 && !simple, out); break;
+    case 'G':
+        put_text(f->year > 0 ? (count == 4 && !simple ? "Anno Domini" : "AD") : "BC", count == 5 && !simple, out);
+        break;
     case 'a': put_text(f->hour < 12 ? "AM" : "PM", 0, out); break;
     case 'h': put_number(f->hour % 12 == 0 ? 12 : f->hour % 12, count, out); break;
     case 'K': put_number(f->hour % 12, count, out); break;

@@ -1,5 +1,5 @@
-// Java's patterns of dates and times. Flink uses two classes that understand them differently: DateTimeFormatter (strict) and
-// the older SimpleDateFormat (lenient, reads a prefix, knows milliseconds only).
+// Java's patterns of dates and times. Flink uses two classes that understand them differently: DateTimeFormatter
+// (strict) and the older SimpleDateFormat (lenient, reads a prefix, knows milliseconds only).
 #ifndef TIDE_ENGINE_FUNCTIONS_DATE_PATTERN_H
 #define TIDE_ENGINE_FUNCTIONS_DATE_PATTERN_H
 
@@ -8,13 +8,13 @@
 #include "base/type.h"
 
 struct date_part {
-    char letter;         // 0: a literal; '[' and ']': an optional section
+    char letter;  // 0: a literal; '[' and ']': an optional section
     uint8_t count;
     struct str literal;
 };
 
 struct date_pattern {
-    bool simple;         // SimpleDateFormat
+    bool simple;  // SimpleDateFormat
     size_t count;
     struct date_part *parts;
 };

@@ -218,11 +218,16 @@ static void round_rows(struct eval_context *ctx, enum time_unit unit, const stru
     case TYPE_DATE: EACH_ROW(rows, i, out->i64[i] = round_days(unit, arg->i64[i], up);); break;
     case TYPE_TIME: EACH_ROW(rows, i, out->i64[i] = round_millis(unit, arg->i64[i], up);); break;
     default:
-        EACH_ROW(rows, i, struct timestamp t = tide__timestamp_at(arg, i);
-                 struct timestamp local = wall_clock(ctx, arg, i); int64_t offset = local.ms - t.ms;
-                 bool fine = unit == UNIT_MICROSECOND || unit == UNIT_NANOSECOND;
-                 t.ms = round_millis(unit, local.ms, up) - offset; t.nanos = fine ? t.nanos : 0;
-                 tide__put_timestamp(out, i, t););
+        for (size_t nth = 0; nth < rows.n; nth++) {
+            size_t i = tide__row_at(rows, nth);
+            struct timestamp t = tide__timestamp_at(arg, i);
+            struct timestamp local = wall_clock(ctx, arg, i);
+            int64_t offset = local.ms - t.ms;
+            bool fine = unit == UNIT_MICROSECOND || unit == UNIT_NANOSECOND;
+            t.ms = round_millis(unit, local.ms, up) - offset;
+            t.nanos = fine ? t.nanos : 0;
+            tide__put_timestamp(out, i, t);
+        }
         break;
     }
 }
@@ -266,18 +271,22 @@ static tide_status run_timestampadd(struct eval_context *ctx, const struct expr 
     int64_t step = unit_millis(unit);
     const struct column *time = &args[2];
     enum type_kind from = time->type->kind, to = call->type->kind;
-    EACH_ROW(rows, i, int64_t n = args[1].i64[i]; struct timestamp t = {0, 0};
-             if (from == TYPE_TIME) {
-                 out->i64[i] = tide__floor_mod(time->i64[i] + tide__wrapping_mul(n, step), MILLIS_PER_DAY);
-             } else if (to == TYPE_DATE) {
-                 int64_t days = time->i64[i];
-                 out->i64[i] = months > 0 ? tide__add_months(days, n * months) : days + n * (step / MILLIS_PER_DAY);
-             } else {
-                 t = from == TYPE_DATE ? (struct timestamp){time->i64[i] * MILLIS_PER_DAY, 0} : tide__timestamp_at(time, i);
-                 t.ms = months > 0 ? tide__add_months_millis(t.ms, n * months)
-                                   : tide__wrapping_add(t.ms, tide__wrapping_mul(n, step));
-                 tide__put_timestamp(out, i, t);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        int64_t n = args[1].i64[i];
+        struct timestamp t = {0, 0};
+        if (from == TYPE_TIME) {
+            out->i64[i] = tide__floor_mod(time->i64[i] + tide__wrapping_mul(n, step), MILLIS_PER_DAY);
+        } else if (to == TYPE_DATE) {
+            int64_t days = time->i64[i];
+            out->i64[i] = months > 0 ? tide__add_months(days, n * months) : days + n * (step / MILLIS_PER_DAY);
+        } else {
+            t = from == TYPE_DATE ? (struct timestamp){time->i64[i] * MILLIS_PER_DAY, 0} : tide__timestamp_at(time, i);
+            t.ms = months > 0 ? tide__add_months_millis(t.ms, n * months)
+                              : tide__wrapping_add(t.ms, tide__wrapping_mul(n, step));
+            tide__put_timestamp(out, i, t);
+        }
+    }
     return TIDE_OK;
 }
 
@@ -317,8 +326,8 @@ static int64_t difference(enum time_unit unit, int64_t from_ms, int64_t to_ms) {
 static tide_status run_timestampdiff(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                      struct selection rows, struct column *out, tide_error *err) {
     enum time_unit unit = unit_of(call);
-    EACH_ROW(rows, i, out->i64[i] =
-                          difference(unit, wall_clock(ctx, &args[1], i).ms, wall_clock(ctx, &args[2], i).ms););
+    EACH_ROW(rows, i,
+             out->i64[i] = difference(unit, wall_clock(ctx, &args[1], i).ms, wall_clock(ctx, &args[2], i).ms););
     return TIDE_OK;
 }
 
@@ -347,8 +356,12 @@ static tide_status infer_timestampdiff(struct infer_context *ctx, struct expr *c
 static tide_status run_minus_date(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                   struct selection rows, struct column *out, tide_error *err) {
     bool months = call->type->kind == TYPE_INTERVAL_MONTHS;
-    EACH_ROW(rows, i, int64_t to = wall_clock(ctx, &args[1], i).ms; int64_t from = wall_clock(ctx, &args[2], i).ms;
-             out->i64[i] = months ? tide__months_between(from, to) : tide__wrapping_sub(to, from););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        int64_t to = wall_clock(ctx, &args[1], i).ms;
+        int64_t from = wall_clock(ctx, &args[2], i).ms;
+        out->i64[i] = months ? tide__months_between(from, to) : tide__wrapping_sub(to, from);
+    }
     return TIDE_OK;
 }
 
@@ -370,8 +383,15 @@ static const struct function_kernel kernel_minus_date = {.null_if_any = true, .r
 
 #define PART_FUNCTION(symbol, sql, summary_, example_, result_)                                                        \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = 1, .arg_max = 1, .infer = infer_##symbol, .kernel = &kernel_extract,                   \
-        .signature = sql "(date or time)", .summary = summary_, .example = example_, .example_result = result_,        \
+        .name = sql,                                                                                                   \
+        .arg_min = 1,                                                                                                  \
+        .arg_max = 1,                                                                                                  \
+        .infer = infer_##symbol,                                                                                       \
+        .kernel = &kernel_extract,                                                                                     \
+        .signature = sql "(date or time)",                                                                             \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
 PART_FUNCTION(year, "YEAR", "The year.", "YEAR(DATE '2024-02-29')", "2024");
 PART_FUNCTION(quarter, "QUARTER", "The quarter, 1 to 4.", "QUARTER(DATE '2024-02-29')", "1");
@@ -384,34 +404,68 @@ PART_FUNCTION(hour, "HOUR", "The hour, 0 to 23.", "HOUR(TIMESTAMP '2024-02-29 12
 PART_FUNCTION(minute, "MINUTE", "The minute.", "MINUTE(TIMESTAMP '2024-02-29 12:34:56')", "34");
 PART_FUNCTION(second, "SECOND", "The second.", "SECOND(TIMESTAMP '2024-02-29 12:34:56')", "56");
 const struct function tide__fn_extract = {
-    .name = "EXTRACT", .arg_min = 2, .arg_max = 2, .infer = infer_extract, .kernel = &kernel_extract,
-    .signature = "EXTRACT(unit FROM date or time)", .summary = "One part of a date or time.",
-    .example = "EXTRACT(DAY FROM DATE '2024-02-29')", .example_result = "29",
+    .name = "EXTRACT",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_extract,
+    .kernel = &kernel_extract,
+    .signature = "EXTRACT(unit FROM date or time)",
+    .summary = "One part of a date or time.",
+    .example = "EXTRACT(DAY FROM DATE '2024-02-29')",
+    .example_result = "29",
 };
 const struct function tide__fn_floor_to = {
-    .name = "FLOOR_TO", .arg_min = 2, .arg_max = 2, .infer = infer_round, .kernel = &kernel_floor_to,
-    .signature = "FLOOR(date or time TO unit)", .summary = "Rounds down to a unit.",
-    .example = "FLOOR(TIME '12:44:31' TO MINUTE)", .example_result = "12:44:00",
+    .name = "FLOOR_TO",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_round,
+    .kernel = &kernel_floor_to,
+    .signature = "FLOOR(date or time TO unit)",
+    .summary = "Rounds down to a unit.",
+    .example = "FLOOR(TIME '12:44:31' TO MINUTE)",
+    .example_result = "12:44:00",
 };
 const struct function tide__fn_ceil_to = {
-    .name = "CEIL_TO", .arg_min = 2, .arg_max = 2, .infer = infer_round, .kernel = &kernel_ceil_to,
-    .signature = "CEIL(date or time TO unit)", .summary = "Rounds up to a unit.",
-    .example = "CEIL(TIME '12:44:31' TO MINUTE)", .example_result = "12:45:00",
+    .name = "CEIL_TO",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_round,
+    .kernel = &kernel_ceil_to,
+    .signature = "CEIL(date or time TO unit)",
+    .summary = "Rounds up to a unit.",
+    .example = "CEIL(TIME '12:44:31' TO MINUTE)",
+    .example_result = "12:45:00",
 };
 const struct function tide__fn_timestampadd = {
-    .name = "TIMESTAMPADD", .arg_min = 3, .arg_max = 3, .infer = infer_timestampadd, .kernel = &kernel_timestampadd,
-    .signature = "TIMESTAMPADD(unit, integer, date or time)", .summary = "Moves a time by a number of units.",
-    .example = "TIMESTAMPADD(WEEK, 1, DATE '2003-01-02')", .example_result = "2003-01-09",
+    .name = "TIMESTAMPADD",
+    .arg_min = 3,
+    .arg_max = 3,
+    .infer = infer_timestampadd,
+    .kernel = &kernel_timestampadd,
+    .signature = "TIMESTAMPADD(unit, integer, date or time)",
+    .summary = "Moves a time by a number of units.",
+    .example = "TIMESTAMPADD(WEEK, 1, DATE '2003-01-02')",
+    .example_result = "2003-01-09",
 };
 const struct function tide__fn_timestampdiff = {
-    .name = "TIMESTAMPDIFF", .arg_min = 3, .arg_max = 3, .infer = infer_timestampdiff,
-    .kernel = &kernel_timestampdiff, .signature = "TIMESTAMPDIFF(unit, date or time, date or time)",
+    .name = "TIMESTAMPDIFF",
+    .arg_min = 3,
+    .arg_max = 3,
+    .infer = infer_timestampdiff,
+    .kernel = &kernel_timestampdiff,
+    .signature = "TIMESTAMPDIFF(unit, date or time, date or time)",
     .summary = "The whole units from the first to the second time.",
     .example = "TIMESTAMPDIFF(DAY, TIMESTAMP '2003-01-02 10:00:00', TIMESTAMP '2003-01-03 10:00:00')",
     .example_result = "1",
 };
 const struct function tide__fn_minus_date = {
-    .name = "MINUS_DATE", .arg_min = 3, .arg_max = 3, .infer = infer_minus_date, .kernel = &kernel_minus_date,
-    .signature = "(date or time - date or time) unit", .summary = "The interval between two times.",
-    .example = "(DATE '2020-02-29' - DATE '2020-01-01') MONTH", .example_result = "+0-01",
+    .name = "MINUS_DATE",
+    .arg_min = 3,
+    .arg_max = 3,
+    .infer = infer_minus_date,
+    .kernel = &kernel_minus_date,
+    .signature = "(date or time - date or time) unit",
+    .summary = "The interval between two times.",
+    .example = "(DATE '2020-02-29' - DATE '2020-01-01') MONTH",
+    .example_result = "+0-01",
 };

@@ -31,11 +31,14 @@ static tide_status run_now(struct eval_context *ctx, const struct expr *call, co
 static tide_status run_watermark(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                  struct selection rows, struct column *out, tide_error *err) {
     bool none = ctx->watermark == WATERMARK_NONE;
-    EACH_ROW(rows, i, if (none) {
-        tide__put_null(out, i);
-    } else {
-        out->i64[i] = ctx->watermark;
-    });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        if (none) {
+            tide__put_null(out, i);
+        } else {
+            out->i64[i] = ctx->watermark;
+        }
+    }
     return TIDE_OK;
 }
 
@@ -73,8 +76,14 @@ static const struct function_kernel kernel_watermark = {.total = true, .run = ru
 
 #define NOW_FUNCTION(symbol, sql, infer_, summary_, example_, result_)                                                 \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .nondeterministic = true, .infer = infer_, .kernel = &kernel_now, .signature = sql,               \
-        .summary = summary_, .example = example_, .example_result = result_,                                           \
+        .name = sql,                                                                                                   \
+        .nondeterministic = true,                                                                                      \
+        .infer = infer_,                                                                                               \
+        .kernel = &kernel_now,                                                                                         \
+        .signature = sql,                                                                                              \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
 NOW_FUNCTION(current_timestamp, "CURRENT_TIMESTAMP", infer_instant, "Now.", "CURRENT_TIMESTAMP IS NULL", "FALSE");
 NOW_FUNCTION(current_row_timestamp, "CURRENT_ROW_TIMESTAMP", infer_instant, "Now, when the row is read.",
@@ -90,8 +99,14 @@ NOW_FUNCTION(localtime, "LOCALTIME", infer_time, "The time of day in the session
              "FALSE");
 NOW_FUNCTION(proctime, "PROCTIME", infer_proctime, "A processing time attribute.", "PROCTIME() IS NULL", "FALSE");
 const struct function tide__fn_current_watermark = {
-    .name = "CURRENT_WATERMARK", .arg_min = 1, .arg_max = 1, .nondeterministic = true, .infer = infer_watermark,
-    .kernel = &kernel_watermark, .signature = "CURRENT_WATERMARK(event time attribute)",
-    .summary = "The watermark before this row; NULL at first.", .example = "CURRENT_WATERMARK(ts)",
+    .name = "CURRENT_WATERMARK",
+    .arg_min = 1,
+    .arg_max = 1,
+    .nondeterministic = true,
+    .infer = infer_watermark,
+    .kernel = &kernel_watermark,
+    .signature = "CURRENT_WATERMARK(event time attribute)",
+    .summary = "The watermark before this row; NULL at first.",
+    .example = "CURRENT_WATERMARK(ts)",
     .example_result = "2024-01-01 00:00:00.000",
 };

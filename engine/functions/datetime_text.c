@@ -1,7 +1,8 @@
-// Times from and to text by patterns: DATE_FORMAT, TO_TIMESTAMP, TO_TIMESTAMP_LTZ, TO_DATE, UNIX_TIMESTAMP, FROM_UNIXTIME,
-// CONVERT_TZ.
+// Times from and to text by patterns: DATE_FORMAT, TO_TIMESTAMP, TO_TIMESTAMP_LTZ, TO_DATE, UNIX_TIMESTAMP,
+// FROM_UNIXTIME, CONVERT_TZ.
 //
-// A constant pattern is compiled once, at inference. A pattern that is wrong fails when the first row needs it, as in Flink.
+// A constant pattern is compiled once, at inference. A pattern that is wrong fails when the first row needs it, as
+// in Flink.
 #include "base/time.h"
 #include "base/zone.h"
 #include "engine/expr/kernel.h"
@@ -37,7 +38,8 @@ static tide_status bad_pattern(const struct expr *call, struct str text, const c
     } else {
         tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "bad pattern of %s: %s", call->function->name, problem);
     }
-    return tide__fail_hint(err, "patterns are Java's, for example 'yyyy-MM-dd HH:mm:ss'; quote other letters: '' '' T '' ''");
+    return tide__fail_hint(
+        err, "patterns are Java's, for example 'yyyy-MM-dd HH:mm:ss'; quote other letters: '' '' T '' ''");
 }
 
 // The pattern of a row.
@@ -78,9 +80,7 @@ static bool clock_to_format(const struct eval_context *ctx, const struct column 
         return true;
     case TYPE_VARCHAR:
     case TYPE_CHAR: return default_parse(arg->str[row], t);
-    default:
-        *t = (struct timestamp){tide__zone_to_local(ctx->zone, arg->i64[row] * 1000), 0};
-        return true;
+    default: *t = (struct timestamp){tide__zone_to_local(ctx->zone, arg->i64[row] * 1000), 0}; return true;
     }
 }
 
@@ -91,15 +91,19 @@ static tide_status run_format(struct eval_context *ctx, const struct expr *call,
     const struct column *patterns = call->arg_count > 1 ? &args[1] : NULL;
     bool seconds = tide__type_is_integer(args[0].type);
     tide_status status = TIDE_OK;
-    EACH_ROW(rows, i, TIDE_TRY_OR(status, row_pattern(ctx, call, patterns, i, &pattern, err), done);
-             struct timestamp t = {0, 0};
-             if (!clock_to_format(ctx, &args[0], i, &t)) {
-                 tide__put_null(out, i);
-                 continue;
-             }
-             int64_t offset = seconds ? t.ms - args[0].i64[i] * 1000 : 0; tide__strbuf_clear(&text);
-             tide__date_pattern_format(&pattern, t, offset, &text);
-             out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        TIDE_TRY_OR(status, row_pattern(ctx, call, patterns, i, &pattern, err), done);
+        struct timestamp t = {0, 0};
+        if (!clock_to_format(ctx, &args[0], i, &t)) {
+            tide__put_null(out, i);
+            continue;
+        }
+        int64_t offset = seconds ? t.ms - args[0].i64[i] * 1000 : 0;
+        tide__strbuf_clear(&text);
+        tide__date_pattern_format(&pattern, t, offset, &text);
+        out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+    }
 done:
     tide__strbuf_deinit(&text);
     return status;
@@ -133,8 +137,8 @@ static struct str trim_blanks(struct str s) {
     return s;
 }
 
-// What TO_TIMESTAMP falls back to when the pattern does not fit: JDBC's `yyyy-m-d` and `yyyy-m-d h:m:s[.f]`, where a day past
-// the month's end runs over into the next.
+// What TO_TIMESTAMP falls back to when the pattern does not fit: JDBC's `yyyy-m-d` and `yyyy-m-d h:m:s[.f]`, where
+// a day past the month's end runs over into the next.
 static bool jdbc_parse(struct str text, struct timestamp *out) {
     text = trim_blanks(text);
     bool clock = memchr(text.data, ' ', text.len) != NULL;
@@ -166,18 +170,23 @@ static bool jdbc_parse(struct str text, struct timestamp *out) {
 static tide_status run_to_timestamp(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                     struct selection rows, struct column *out, tide_error *err) {
     struct date_pattern pattern;
-    EACH_ROW(rows, i, struct timestamp t = {0, 0}; struct str text = args[0].str[i]; bool ok = false;
-             if (call->arg_count == 1) {
-                 ok = tide__text_to_timestamp(text, 3, &t);
-             } else {
-                 TIDE_TRY(row_pattern(ctx, call, &args[1], i, &pattern, err));
-                 ok = tide__date_pattern_parse(&pattern, text, &t) || jdbc_parse(text, &t);
-             }
-             if (ok) {
-                 out->i64[i] = t.ms;
-             } else {
-                 tide__put_null(out, i);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct timestamp t = {0, 0};
+        struct str text = args[0].str[i];
+        bool ok = false;
+        if (call->arg_count == 1) {
+            ok = tide__text_to_timestamp(text, 3, &t);
+        } else {
+            TIDE_TRY(row_pattern(ctx, call, &args[1], i, &pattern, err));
+            ok = tide__date_pattern_parse(&pattern, text, &t) || jdbc_parse(text, &t);
+        }
+        if (ok) {
+            out->i64[i] = t.ms;
+        } else {
+            tide__put_null(out, i);
+        }
+    }
     return TIDE_OK;
 }
 
@@ -191,15 +200,19 @@ static tide_status infer_to_timestamp(struct infer_context *ctx, struct expr *ca
 static tide_status run_to_date(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                struct selection rows, struct column *out, tide_error *err) {
     struct date_pattern pattern;
-    EACH_ROW(rows, i, struct timestamp t = {0, 0}; bool ok = false;
-             if (call->arg_count == 1) {
-                 ok = tide__text_to_date(args[0].str[i], &out->i64[i]);
-             } else {
-                 TIDE_TRY(row_pattern(ctx, call, &args[1], i, &pattern, err));
-                 ok = tide__date_pattern_parse(&pattern, args[0].str[i], &t);
-                 out->i64[i] = tide__floor_div(t.ms, MILLIS_PER_DAY);
-             }
-             if (!ok) tide__put_null(out, i););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct timestamp t = {0, 0};
+        bool ok = false;
+        if (call->arg_count == 1) {
+            ok = tide__text_to_date(args[0].str[i], &out->i64[i]);
+        } else {
+            TIDE_TRY(row_pattern(ctx, call, &args[1], i, &pattern, err));
+            ok = tide__date_pattern_parse(&pattern, args[0].str[i], &t);
+            out->i64[i] = tide__floor_div(t.ms, MILLIS_PER_DAY);
+        }
+        if (!ok) tide__put_null(out, i);
+    }
     return TIDE_OK;
 }
 
@@ -219,9 +232,13 @@ static tide_status run_unix_timestamp(struct eval_context *ctx, const struct exp
     }
     struct date_pattern pattern;
     const struct column *patterns = call->arg_count > 1 ? &args[1] : NULL;
-    EACH_ROW(rows, i, TIDE_TRY(row_pattern(ctx, call, patterns, i, &pattern, err)); struct timestamp t = {0, 0};
-             bool ok = tide__date_pattern_parse(&pattern, args[0].str[i], &t);
-             out->i64[i] = ok ? tide__zone_to_utc(ctx->zone, t.ms) / 1000 : INT64_MIN;);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        TIDE_TRY(row_pattern(ctx, call, patterns, i, &pattern, err));
+        struct timestamp t = {0, 0};
+        bool ok = tide__date_pattern_parse(&pattern, args[0].str[i], &t);
+        out->i64[i] = ok ? tide__zone_to_utc(ctx->zone, t.ms) / 1000 : INT64_MIN;
+    }
     return TIDE_OK;
 }
 
@@ -236,31 +253,36 @@ static tide_status infer_unix_timestamp(struct infer_context *ctx, struct expr *
 
 // Flink's range of instants: the years 0001 to 9999.
 #define INSTANT_LEAST INT64_C(-62135596800000)
-#define INSTANT_MOST INT64_C(253402300799999)
+#define INSTANT_MOST  INT64_C(253402300799999)
 
 static tide_status run_to_timestamp_ltz(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                         struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, int64_t precision = call->arg_count > 1 ? args[1].i64[i] : 3; int64_t ms = 0;
-             if (precision != 0 && precision != 3) {
-                 tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "the precision of TO_TIMESTAMP_LTZ is 0 or 3, not %lld",
-                               (long long)precision);
-                 return tide__fail_hint(err, "0: the number is in seconds, 3: in milliseconds");
-             }
-             int64_t unit = precision == 0 ? 1000 : 1; bool overflow = false;
-             if (args[0].physical == PHYSICAL_F64) {
-                 double v = args[0].f64[i] * (double)unit;
-                 overflow = !(v > -1e18 && v < 1e18);
-                 ms = overflow ? 0 : (int64_t)v;
-             } else {
-                 int128 v = tide__decimal_at(&args[0], i) / tide__pow10(tide__decimal_scale(args[0].type)) * unit;
-                 overflow = v > INT64_MAX || v < INT64_MIN;
-                 ms = (int64_t)v;
-             }
-             if (overflow || ms < INSTANT_LEAST || ms > INSTANT_MOST) {
-                 tide__put_null(out, i);
-             } else {
-                 out->i64[i] = ms;
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        int64_t precision = call->arg_count > 1 ? args[1].i64[i] : 3;
+        int64_t ms = 0;
+        if (precision != 0 && precision != 3) {
+            tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "the precision of TO_TIMESTAMP_LTZ is 0 or 3, not %lld",
+                          (long long)precision);
+            return tide__fail_hint(err, "0: the number is in seconds, 3: in milliseconds");
+        }
+        int64_t unit = precision == 0 ? 1000 : 1;
+        bool overflow = false;
+        if (args[0].physical == PHYSICAL_F64) {
+            double v = args[0].f64[i] * (double)unit;
+            overflow = !(v > -1e18 && v < 1e18);
+            ms = overflow ? 0 : (int64_t)v;
+        } else {
+            int128 v = tide__decimal_at(&args[0], i) / tide__pow10(tide__decimal_scale(args[0].type)) * unit;
+            overflow = v > INT64_MAX || v < INT64_MIN;
+            ms = (int64_t)v;
+        }
+        if (overflow || ms < INSTANT_LEAST || ms > INSTANT_MOST) {
+            tide__put_null(out, i);
+        } else {
+            out->i64[i] = ms;
+        }
+    }
     return TIDE_OK;
 }
 
@@ -268,7 +290,10 @@ static tide_status run_to_timestamp_ltz(struct eval_context *ctx, const struct e
 static tide_status run_text_to_ltz(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                    struct selection rows, struct column *out, tide_error *err) {
     TIDE_TRY(run_to_timestamp(ctx, call, args, rows, out, err));
-    EACH_ROW(rows, i, if (!out->nulls[i]) out->i64[i] = tide__zone_to_utc(ctx->zone, out->i64[i]););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        if (!out->nulls[i]) out->i64[i] = tide__zone_to_utc(ctx->zone, out->i64[i]);
+    }
     return TIDE_OK;
 }
 
@@ -288,7 +313,8 @@ static tide_status infer_to_timestamp_ltz(struct infer_context *ctx, struct expr
 
 // --- CONVERT_TZ ----------------------------------------------------------------------------------------------------
 
-// Opens the zone of a row, keeping the one of the row before if it has the same name. Java takes unknown names as GMT.
+// Opens the zone of a row, keeping the one of the row before if it has the same name. Java takes unknown names as
+// GMT.
 static const struct zone *row_zone(struct str name, struct zone **kept) {
     if (*kept != NULL && tide__str_eq_c(name, tide__zone_name(*kept))) return *kept;
     tide__zone_free(*kept);
@@ -302,14 +328,19 @@ static tide_status run_convert_tz(struct eval_context *ctx, const struct expr *c
                                   struct selection rows, struct column *out, tide_error *err) {
     struct zone *from = NULL, *to = NULL;
     struct strbuf text = {0};
-    EACH_ROW(rows, i, struct timestamp t = {0, 0};
-             if (!default_parse(args[0].str[i], &t)) {
-                 tide__put_null(out, i);
-                 continue;
-             }
-             t.ms = tide__zone_to_utc(row_zone(args[1].str[i], &from), t.ms);
-             t.ms = tide__zone_to_local(row_zone(args[2].str[i], &to), t.ms); tide__strbuf_clear(&text);
-             tide__timestamp_print(t, 0, &text); out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct timestamp t = {0, 0};
+        if (!default_parse(args[0].str[i], &t)) {
+            tide__put_null(out, i);
+            continue;
+        }
+        t.ms = tide__zone_to_utc(row_zone(args[1].str[i], &from), t.ms);
+        t.ms = tide__zone_to_local(row_zone(args[2].str[i], &to), t.ms);
+        tide__strbuf_clear(&text);
+        tide__timestamp_print(t, 0, &text);
+        out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+    }
     tide__strbuf_deinit(&text);
     tide__zone_free(from);
     tide__zone_free(to);
@@ -332,41 +363,80 @@ static const struct function_kernel kernel_unix_timestamp = {.null_if_any = true
 static const struct function_kernel kernel_convert_tz = {.null_if_any = true, .run = run_convert_tz};
 
 const struct function tide__fn_date_format = {
-    .name = "DATE_FORMAT", .arg_min = 2, .arg_max = 2, .infer = infer_date_format, .kernel = &kernel_format,
-    .signature = "DATE_FORMAT(time or STRING, pattern)", .summary = "A time as text by a Java pattern.",
-    .example = "DATE_FORMAT(TIMESTAMP '2024-02-29 12:34:56', 'dd.MM.yyyy HH:mm')", .example_result = "29.02.2024 12:34",
+    .name = "DATE_FORMAT",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_date_format,
+    .kernel = &kernel_format,
+    .signature = "DATE_FORMAT(time or STRING, pattern)",
+    .summary = "A time as text by a Java pattern.",
+    .example = "DATE_FORMAT(TIMESTAMP '2024-02-29 12:34:56', 'dd.MM.yyyy HH:mm')",
+    .example_result = "29.02.2024 12:34",
 };
 const struct function tide__fn_from_unixtime = {
-    .name = "FROM_UNIXTIME", .arg_min = 1, .arg_max = 2, .infer = infer_from_unixtime, .kernel = &kernel_format,
+    .name = "FROM_UNIXTIME",
+    .arg_min = 1,
+    .arg_max = 2,
+    .infer = infer_from_unixtime,
+    .kernel = &kernel_format,
     .signature = "FROM_UNIXTIME(integer[, pattern])",
-    .summary = "Seconds since 1970 as text in the session time zone.", .example = "FROM_UNIXTIME(44)",
+    .summary = "Seconds since 1970 as text in the session time zone.",
+    .example = "FROM_UNIXTIME(44)",
     .example_result = "1970-01-01 00:00:44",
 };
 const struct function tide__fn_to_timestamp = {
-    .name = "TO_TIMESTAMP", .arg_min = 1, .arg_max = 2, .infer = infer_to_timestamp, .kernel = &kernel_to_timestamp,
-    .signature = "TO_TIMESTAMP(STRING[, pattern])", .summary = "A text as TIMESTAMP(3); NULL if it is none.",
-    .example = "TO_TIMESTAMP('29.02.2024 12:34', 'dd.MM.yyyy HH:mm')", .example_result = "2024-02-29 12:34:00.000",
+    .name = "TO_TIMESTAMP",
+    .arg_min = 1,
+    .arg_max = 2,
+    .infer = infer_to_timestamp,
+    .kernel = &kernel_to_timestamp,
+    .signature = "TO_TIMESTAMP(STRING[, pattern])",
+    .summary = "A text as TIMESTAMP(3); NULL if it is none.",
+    .example = "TO_TIMESTAMP('29.02.2024 12:34', 'dd.MM.yyyy HH:mm')",
+    .example_result = "2024-02-29 12:34:00.000",
 };
 const struct function tide__fn_to_timestamp_ltz = {
-    .name = "TO_TIMESTAMP_LTZ", .arg_min = 1, .arg_max = 2, .infer = infer_to_timestamp_ltz, .kernel = &kernel_ltz,
+    .name = "TO_TIMESTAMP_LTZ",
+    .arg_min = 1,
+    .arg_max = 2,
+    .infer = infer_to_timestamp_ltz,
+    .kernel = &kernel_ltz,
     .signature = "TO_TIMESTAMP_LTZ(number, 0 or 3) or TO_TIMESTAMP_LTZ(STRING[, pattern])",
     .summary = "Seconds (0) or milliseconds (3) since 1970 as TIMESTAMP_LTZ(3).",
-    .example = "TO_TIMESTAMP_LTZ(1234567890, 0)", .example_result = "2009-02-13 23:31:30.000",
+    .example = "TO_TIMESTAMP_LTZ(1234567890, 0)",
+    .example_result = "2009-02-13 23:31:30.000",
 };
 const struct function tide__fn_to_date = {
-    .name = "TO_DATE", .arg_min = 1, .arg_max = 2, .infer = infer_to_date, .kernel = &kernel_to_date,
-    .signature = "TO_DATE(STRING[, pattern])", .summary = "A text as DATE; NULL if it is none.",
-    .example = "TO_DATE('2024-02-29')", .example_result = "2024-02-29",
+    .name = "TO_DATE",
+    .arg_min = 1,
+    .arg_max = 2,
+    .infer = infer_to_date,
+    .kernel = &kernel_to_date,
+    .signature = "TO_DATE(STRING[, pattern])",
+    .summary = "A text as DATE; NULL if it is none.",
+    .example = "TO_DATE('2024-02-29')",
+    .example_result = "2024-02-29",
 };
 const struct function tide__fn_unix_timestamp = {
-    .name = "UNIX_TIMESTAMP", .arg_min = 0, .arg_max = 2, .nondeterministic = true, .infer = infer_unix_timestamp,
-    .kernel = &kernel_unix_timestamp, .signature = "UNIX_TIMESTAMP([STRING[, pattern]])",
+    .name = "UNIX_TIMESTAMP",
+    .arg_min = 0,
+    .arg_max = 2,
+    .nondeterministic = true,
+    .infer = infer_unix_timestamp,
+    .kernel = &kernel_unix_timestamp,
+    .signature = "UNIX_TIMESTAMP([STRING[, pattern]])",
     .summary = "Seconds since 1970 of a wall clock in the session time zone, or of now.",
-    .example = "UNIX_TIMESTAMP('1970-01-01 00:00:44')", .example_result = "44",
+    .example = "UNIX_TIMESTAMP('1970-01-01 00:00:44')",
+    .example_result = "44",
 };
 const struct function tide__fn_convert_tz = {
-    .name = "CONVERT_TZ", .arg_min = 3, .arg_max = 3, .infer = infer_convert_tz, .kernel = &kernel_convert_tz,
+    .name = "CONVERT_TZ",
+    .arg_min = 3,
+    .arg_max = 3,
+    .infer = infer_convert_tz,
+    .kernel = &kernel_convert_tz,
     .signature = "CONVERT_TZ(STRING, from_zone, to_zone)",
     .summary = "A wall clock `yyyy-MM-dd HH:mm:ss` of one time zone in another.",
-    .example = "CONVERT_TZ('2024-02-29 12:00:00', 'UTC', 'GMT+08:00')", .example_result = "2024-02-29 20:00:00",
+    .example = "CONVERT_TZ('2024-02-29 12:00:00', 'UTC', 'GMT+08:00')",
+    .example_result = "2024-02-29 20:00:00",
 };

@@ -73,7 +73,8 @@ static void sha1_block(uint64_t *state, const unsigned char *block) {
     for (int i = 0; i < 5; i++) state[i] = (uint32_t)(state[i] + v[i]);
 }
 
-// The first 64 bits of the fractions of the cube roots of the first 80 primes; SHA-256 takes the upper halves of 64 of them.
+// The first 64 bits of the fractions of the cube roots of the first 80 primes; SHA-256 takes the upper halves of 64
+// of them.
 static const uint64_t round_constants[80] = {
     0x428a2f98d728ae22, 0x7137449123ef65cd, 0xb5c0fbcfec4d3b2f, 0xe9b5dba58189dbbc, 0x3956c25bf348b538,
     0x59f111f1b605d019, 0x923f82a4af194f9b, 0xab1c5ed5da6d8118, 0xd807aa98a3030242, 0x12835b0145706fbe,
@@ -149,14 +150,28 @@ struct algorithm {
 static const struct algorithm algorithms[] = {
     [DIGEST_MD5] = {64, 16, 4, md5_block, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476}},
     [DIGEST_SHA1] = {64, 20, 4, sha1_block, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}},
-    [DIGEST_SHA224] = {64, 28, 4, sha256_block, {0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511,
-                                                0x64f98fa7, 0xbefa4fa4}},
-    [DIGEST_SHA256] = {64, 32, 4, sha256_block, {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
-                                                0x1f83d9ab, 0x5be0cd19}},
-    [DIGEST_SHA384] = {128, 48, 8, sha512_block,
+    [DIGEST_SHA224] = {64,
+                       28,
+                       4,
+                       sha256_block,
+                       {0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511, 0x64f98fa7,
+                        0xbefa4fa4}},
+    [DIGEST_SHA256] = {64,
+                       32,
+                       4,
+                       sha256_block,
+                       {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
+                        0x5be0cd19}},
+    [DIGEST_SHA384] = {128,
+                       48,
+                       8,
+                       sha512_block,
                        {0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17, 0x152fecd8f70e5939,
                         0x67332667ffc00b31, 0x8eb44a8768581511, 0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4}},
-    [DIGEST_SHA512] = {128, 64, 8, sha512_block,
+    [DIGEST_SHA512] = {128,
+                       64,
+                       8,
+                       sha512_block,
                        {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
                         0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179}},
 };

@@ -32,8 +32,14 @@ static tide_status infer_digest(struct infer_context *ctx, struct expr *call, in
     }                                                                                                                  \
     static const struct function_kernel kernel_##symbol = {.null_if_any = true, .run = run_##symbol};                  \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = 1, .arg_max = 1, .infer = infer_##symbol, .kernel = &kernel_##symbol,                  \
-        .signature = sql "(STRING)", .summary = "The " sql " digest in hexadecimal.", .example = example_,             \
+        .name = sql,                                                                                                   \
+        .arg_min = 1,                                                                                                  \
+        .arg_max = 1,                                                                                                  \
+        .infer = infer_##symbol,                                                                                       \
+        .kernel = &kernel_##symbol,                                                                                    \
+        .signature = sql "(STRING)",                                                                                   \
+        .summary = "The " sql " digest in hexadecimal.",                                                               \
+        .example = example_,                                                                                           \
         .example_result = result_,                                                                                     \
     }
 DIGEST(md5, "MD5", DIGEST_MD5, 32, "MD5('abc')", "900150983cd24fb0d6963f7d28e17f72");
@@ -48,20 +54,23 @@ static tide_status run_sha2(struct eval_context *ctx, const struct expr *call, c
                             struct selection rows, struct column *out, tide_error *err) {
     struct strbuf text = {0};
     tide_status status = TIDE_OK;
-    EACH_ROW(rows, i, enum digest digest = DIGEST_SHA256;
-             switch (args[1].i64[i]) {
-             case 224: digest = DIGEST_SHA224; break;
-             case 256: break;
-             case 384: digest = DIGEST_SHA384; break;
-             case 512: digest = DIGEST_SHA512; break;
-             default:
-                 status = tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos,
-                                        "the length of SHA2 is 224, 256, 384 or 512, not %lld",
-                                        (long long)args[1].i64[i]);
-                 goto done;
-             }
-             tide__strbuf_clear(&text); put_digest(digest, args[0].str[i], &text);
-             out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        enum digest digest = DIGEST_SHA256;
+        switch (args[1].i64[i]) {
+        case 224: digest = DIGEST_SHA224; break;
+        case 256: break;
+        case 384: digest = DIGEST_SHA384; break;
+        case 512: digest = DIGEST_SHA512; break;
+        default:
+            status = tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos,
+                                   "the length of SHA2 is 224, 256, 384 or 512, not %lld", (long long)args[1].i64[i]);
+            goto done;
+        }
+        tide__strbuf_clear(&text);
+        put_digest(digest, args[0].str[i], &text);
+        out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+    }
 done:
     tide__strbuf_deinit(&text);
     return status;
@@ -110,10 +119,21 @@ static bool make_from_base64(const struct expr *call, const struct column *args,
 
 // --- character sets ------------------------------------------------------------------------------------------------
 
-enum charset { CHARSET_UTF8, CHARSET_ASCII, CHARSET_LATIN1, CHARSET_UTF16BE, CHARSET_UTF16LE, CHARSET_UTF16, CHARSET_NONE };
+enum charset {
+    CHARSET_UTF8,
+    CHARSET_ASCII,
+    CHARSET_LATIN1,
+    CHARSET_UTF16BE,
+    CHARSET_UTF16LE,
+    CHARSET_UTF16,
+    CHARSET_NONE
+};
 
 static enum charset charset_of(struct str name) {
-    static const struct { const char *name; enum charset charset; } names[] = {
+    static const struct {
+        const char *name;
+        enum charset charset;
+    } names[] = {
         {"UTF-8", CHARSET_UTF8},       {"UTF8", CHARSET_UTF8},         {"US-ASCII", CHARSET_ASCII},
         {"ASCII", CHARSET_ASCII},      {"ISO-8859-1", CHARSET_LATIN1}, {"LATIN1", CHARSET_LATIN1},
         {"UTF-16BE", CHARSET_UTF16BE}, {"UTF-16LE", CHARSET_UTF16LE},  {"UTF-16", CHARSET_UTF16},
@@ -178,7 +198,8 @@ static bool make_decode(const struct expr *call, const struct column *args, size
     switch (charset_of(args[1].str[row])) {
     case CHARSET_UTF8: tide__strbuf_append_str(out, s); return true;
     case CHARSET_ASCII:
-        for (size_t i = 0; i < s.len; i++) tide__text_put_utf8((unsigned char)s.data[i] < 0x80 ? (uint32_t)s.data[i] : 0xFFFD, out);
+        for (size_t i = 0; i < s.len; i++)
+            tide__text_put_utf8((unsigned char)s.data[i] < 0x80 ? (uint32_t)s.data[i] : 0xFFFD, out);
         return true;
     case CHARSET_LATIN1:
         for (size_t i = 0; i < s.len; i++) tide__text_put_utf8((unsigned char)s.data[i], out);
@@ -197,8 +218,8 @@ static bool make_url_encode(const struct expr *call, const struct column *args, 
     struct str s = args[0].str[row];
     for (size_t i = 0; i < s.len; i++) {
         char c = s.data[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                     c == '.' || c == '*';
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                     c == '_' || c == '.' || c == '*';
         if (plain) {
             tide__strbuf_append_char(out, c);
         } else if (c == ' ') {
@@ -222,7 +243,8 @@ static bool make_url_decode(const struct expr *call, const struct column *args, 
         if (s.data[i] == '+') {
             tide__strbuf_append_char(out, ' ');
         } else if (s.data[i] == '%') {
-            int high = i + 2 < s.len ? hex_digit(s.data[i + 1]) : -1, low = i + 2 < s.len ? hex_digit(s.data[i + 2]) : -1;
+            int high = i + 2 < s.len ? hex_digit(s.data[i + 1]) : -1,
+                low = i + 2 < s.len ? hex_digit(s.data[i + 2]) : -1;
             if (high < 0 || low < 0) return false;
             tide__strbuf_append_char(out, (char)(high << 4 | low));
             i += 2;
@@ -352,10 +374,18 @@ INFER(infer_decode, "YS", TYPE_VARCHAR, true)
     }                                                                                                                  \
     static const struct function_kernel kernel_##symbol = {.null_if_any = true, .run = run_##symbol};                  \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = least, .arg_max = most, .infer = infer_, .kernel = &kernel_##symbol,                   \
-        .signature = signature_, .summary = summary_, .example = example_, .example_result = result_,                  \
+        .name = sql,                                                                                                   \
+        .arg_min = least,                                                                                              \
+        .arg_max = most,                                                                                               \
+        .infer = infer_,                                                                                               \
+        .kernel = &kernel_##symbol,                                                                                    \
+        .signature = signature_,                                                                                       \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
-FUNCTION(to_base64, "TO_BASE64", 1, 1, infer_string, "TO_BASE64(STRING)", "In Base64.", "TO_BASE64('hello')", "aGVsbG8=");
+FUNCTION(to_base64, "TO_BASE64", 1, 1, infer_string, "TO_BASE64(STRING)", "In Base64.", "TO_BASE64('hello')",
+         "aGVsbG8=");
 FUNCTION(from_base64, "FROM_BASE64", 1, 1, infer_string, "FROM_BASE64(STRING)", "What a Base64 text stands for.",
          "FROM_BASE64('aGVsbG8=')", "hello");
 FUNCTION(encode, "ENCODE", 2, 2, infer_encode, "ENCODE(STRING, character set)", "The bytes in a character set.",
@@ -371,7 +401,13 @@ FUNCTION(parse_url, "PARSE_URL", 2, 3, infer_nullable, "PARSE_URL(STRING, part[,
          "PARSE_URL('http://h.com/p?x=1', 'QUERY', 'x')", "1");
 static const struct function_kernel kernel_sha2 = {.null_if_any = true, .run = run_sha2};
 const struct function tide__fn_sha2 = {
-    .name = "SHA2", .arg_min = 2, .arg_max = 2, .infer = infer_sha2, .kernel = &kernel_sha2,
-    .signature = "SHA2(STRING, length)", .summary = "The SHA-2 digest of 224, 256, 384 or 512 bits in hexadecimal.",
-    .example = "CHAR_LENGTH(SHA2('abc', 512))", .example_result = "128",
+    .name = "SHA2",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_sha2,
+    .kernel = &kernel_sha2,
+    .signature = "SHA2(STRING, length)",
+    .summary = "The SHA-2 digest of 224, 256, 384 or 512 bits in hexadecimal.",
+    .example = "CHAR_LENGTH(SHA2('abc', 512))",
+    .example_result = "128",
 };

@@ -1,5 +1,5 @@
-// All scalar functions, sorted by name (strcmp). One line here and one `const struct function tide__fn_...` in a family's
-// file make a function.
+// All scalar functions, sorted by name (strcmp). One line here and one `const struct function tide__fn_...` in a
+// family's file make a function.
 #ifndef TIDE_ENGINE_FUNCTIONS_LIST_H
 #define TIDE_ENGINE_FUNCTIONS_LIST_H
 

@@ -7,12 +7,13 @@
 // The error for wrong argument types: names the function, the types given and the form it takes.
 tide_status tide__infer_fail(struct infer_context *ctx, const struct expr *call, tide_error *err);
 
-// Checks the arguments against a string of classes, one letter each: S string, B boolean, N number, I integer, T timestamp of
-// either kind, D date, Y bytes, V interval, A anything; a `*` repeats the letter before it for all further arguments. NULL
-// literals get the class' plain type. Fewer arguments than letters are fine (arg_min has been checked).
+// Checks the arguments against a string of classes, one letter each: S string, B boolean, N number, I integer, T
+// timestamp of either kind, D date, Y bytes, V interval, A anything; a `*` repeats the letter before it for all
+// further arguments. NULL literals get the class' plain type. Fewer arguments than letters are fine (arg_min has
+// been checked).
 bool tide__infer_matches(const struct expr *call, const char *classes);
-tide_status tide__infer_args(struct infer_context *ctx, struct expr *call, const char *classes, tide_error *err)
-    TIDE_CHECKED;
+tide_status tide__infer_args(struct infer_context *ctx, struct expr *call, const char *classes,
+                             tide_error *err) TIDE_CHECKED;
 
 bool tide__infer_any_nullable(const struct expr *call);
 // Sets call->type.
@@ -23,7 +24,8 @@ void tide__infer_result_like(struct infer_context *ctx, struct expr *call, const
 // Casts argument `i` to a plain type of this kind.
 tide_status tide__infer_cast(struct infer_context *ctx, struct expr *call, uint32_t i, struct type type,
                              tide_error *err) TIDE_CHECKED;
-// Casts arguments [from, ...) to their common type, which is given back without nullability change; fails if there is none.
+// Casts arguments [from, ...) to their common type, which is given back without nullability change; fails if there
+// is none.
 tide_status tide__infer_common(struct infer_context *ctx, struct expr *call, uint32_t from, uint32_t step,
                                const struct type **out, tide_error *err) TIDE_CHECKED;
 // The value of a constant integer argument (also `-2`, which is a call); false if it is none, or NULL.

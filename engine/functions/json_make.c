@@ -89,7 +89,8 @@ static void put_json(const struct column *column, size_t row, bool raw, const st
 
 // A call that makes JSON stands in another one as JSON, not as a string.
 static bool makes_json(const struct expr *expr) {
-    return expr->kind == EXPR_CALL && (expr->function == &tide__fn_json_object || expr->function == &tide__fn_json_array);
+    return expr->kind == EXPR_CALL &&
+           (expr->function == &tide__fn_json_object || expr->function == &tide__fn_json_array);
 }
 
 static bool absent_on_null(const struct expr *call) {
@@ -102,20 +103,26 @@ static tide_status run_json_object(struct eval_context *ctx, const struct expr *
     struct strbuf text = {0};
     bool absent = absent_on_null(call);
     tide_status status = TIDE_OK;
-    EACH_ROW(rows, i, bool first = true; tide__strbuf_clear(&text); tide__strbuf_append_char(&text, '{');
-             for (uint32_t a = 1; a + 1 < call->arg_count; a += 2) {
-                 if (tide__column_is_null(&args[a], i)) {
-                     status = tide__fail_at(err, TIDE_ERR_RUNTIME, call->args[a]->pos, "a key of JSON_OBJECT is NULL");
-                     goto done;
-                 }
-                 if (absent && tide__column_is_null(&args[a + 1], i)) continue;
-                 if (!first) tide__strbuf_append_char(&text, ',');
-                 first = false;
-                 tide__json_quote(args[a].str[i], &text);
-                 tide__strbuf_append_char(&text, ':');
-                 put_json(&args[a + 1], i, makes_json(call->args[a + 1]), ctx->zone, &text);
-             }
-             tide__strbuf_append_char(&text, '}'); out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        bool first = true;
+        tide__strbuf_clear(&text);
+        tide__strbuf_append_char(&text, '{');
+        for (uint32_t a = 1; a + 1 < call->arg_count; a += 2) {
+            if (tide__column_is_null(&args[a], i)) {
+                status = tide__fail_at(err, TIDE_ERR_RUNTIME, call->args[a]->pos, "a key of JSON_OBJECT is NULL");
+                goto done;
+            }
+            if (absent && tide__column_is_null(&args[a + 1], i)) continue;
+            if (!first) tide__strbuf_append_char(&text, ',');
+            first = false;
+            tide__json_quote(args[a].str[i], &text);
+            tide__strbuf_append_char(&text, ':');
+            put_json(&args[a + 1], i, makes_json(call->args[a + 1]), ctx->zone, &text);
+        }
+        tide__strbuf_append_char(&text, '}');
+        out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+    }
 done:
     tide__strbuf_deinit(&text);
     return status;
@@ -125,14 +132,20 @@ static tide_status run_json_array(struct eval_context *ctx, const struct expr *c
                                   struct selection rows, struct column *out, tide_error *err) {
     struct strbuf text = {0};
     bool absent = absent_on_null(call);
-    EACH_ROW(rows, i, bool first = true; tide__strbuf_clear(&text); tide__strbuf_append_char(&text, '[');
-             for (uint32_t a = 1; a < call->arg_count; a++) {
-                 if (absent && tide__column_is_null(&args[a], i)) continue;
-                 if (!first) tide__strbuf_append_char(&text, ',');
-                 first = false;
-                 put_json(&args[a], i, makes_json(call->args[a]), ctx->zone, &text);
-             }
-             tide__strbuf_append_char(&text, ']'); out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        bool first = true;
+        tide__strbuf_clear(&text);
+        tide__strbuf_append_char(&text, '[');
+        for (uint32_t a = 1; a < call->arg_count; a++) {
+            if (absent && tide__column_is_null(&args[a], i)) continue;
+            if (!first) tide__strbuf_append_char(&text, ',');
+            first = false;
+            put_json(&args[a], i, makes_json(call->args[a]), ctx->zone, &text);
+        }
+        tide__strbuf_append_char(&text, ']');
+        out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+    }
     tide__strbuf_deinit(&text);
     return TIDE_OK;
 }
@@ -140,8 +153,12 @@ static tide_status run_json_array(struct eval_context *ctx, const struct expr *c
 static tide_status run_json_string(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                    struct selection rows, struct column *out, tide_error *err) {
     struct strbuf text = {0};
-    EACH_ROW(rows, i, tide__strbuf_clear(&text); put_json(&args[0], i, makes_json(call->args[0]), ctx->zone, &text);
-             out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        tide__strbuf_clear(&text);
+        put_json(&args[0], i, makes_json(call->args[0]), ctx->zone, &text);
+        out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+    }
     tide__strbuf_deinit(&text);
     return TIDE_OK;
 }
@@ -159,10 +176,15 @@ static tide_status run_json_quote(struct eval_context *ctx, const struct expr *c
 // What is no string in quotes stays as it is.
 static tide_status run_json_unquote(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                     struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, struct json json; const char *problem = NULL; size_t at = 0; struct str text = args[0].str[i];
-             bool string = text.len > 1 && text.data[0] == '"' &&
-                           tide__json_parse(text, ctx->scratch, &json, &problem, &at);
-             out->str[i] = string && json.kind == JSON_KIND_STRING ? json.text : text;);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct json json;
+        const char *problem = NULL;
+        size_t at = 0;
+        struct str text = args[0].str[i];
+        bool string = text.len > 1 && text.data[0] == '"' && tide__json_parse(text, ctx->scratch, &json, &problem, &at);
+        out->str[i] = string && json.kind == JSON_KIND_STRING ? json.text : text;
+    }
     return TIDE_OK;
 }
 
@@ -213,27 +235,57 @@ static const struct function_kernel kernel_json_quote = {.null_if_any = true, .r
 static const struct function_kernel kernel_json_unquote = {.null_if_any = true, .run = run_json_unquote};
 
 const struct function tide__fn_json_object = {
-    .name = "JSON_OBJECT", .arg_min = 1, .arg_max = UINT8_MAX, .infer = infer_object, .kernel = &kernel_json_object,
-    .signature = "JSON_OBJECT([KEY key VALUE value, ...] [NULL ON NULL | ABSENT ON NULL])", .summary = "A JSON object.",
-    .example = "JSON_OBJECT(KEY 'k' VALUE 1)", .example_result = "{\"k\":1}",
+    .name = "JSON_OBJECT",
+    .arg_min = 1,
+    .arg_max = UINT8_MAX,
+    .infer = infer_object,
+    .kernel = &kernel_json_object,
+    .signature = "JSON_OBJECT([KEY key VALUE value, ...] [NULL ON NULL | ABSENT ON NULL])",
+    .summary = "A JSON object.",
+    .example = "JSON_OBJECT(KEY 'k' VALUE 1)",
+    .example_result = "{\"k\":1}",
 };
 const struct function tide__fn_json_array = {
-    .name = "JSON_ARRAY", .arg_min = 1, .arg_max = UINT8_MAX, .infer = infer_array, .kernel = &kernel_json_array,
-    .signature = "JSON_ARRAY([value, ...] [NULL ON NULL | ABSENT ON NULL])", .summary = "A JSON array.",
-    .example = "JSON_ARRAY(1, 'x')", .example_result = "[1,\"x\"]",
+    .name = "JSON_ARRAY",
+    .arg_min = 1,
+    .arg_max = UINT8_MAX,
+    .infer = infer_array,
+    .kernel = &kernel_json_array,
+    .signature = "JSON_ARRAY([value, ...] [NULL ON NULL | ABSENT ON NULL])",
+    .summary = "A JSON array.",
+    .example = "JSON_ARRAY(1, 'x')",
+    .example_result = "[1,\"x\"]",
 };
 const struct function tide__fn_json_string = {
-    .name = "JSON_STRING", .arg_min = 1, .arg_max = 1, .infer = infer_json_string, .kernel = &kernel_json_string,
-    .signature = "JSON_STRING(value)", .summary = "A value as JSON.", .example = "JSON_STRING(TRUE)",
+    .name = "JSON_STRING",
+    .arg_min = 1,
+    .arg_max = 1,
+    .infer = infer_json_string,
+    .kernel = &kernel_json_string,
+    .signature = "JSON_STRING(value)",
+    .summary = "A value as JSON.",
+    .example = "JSON_STRING(TRUE)",
     .example_result = "true",
 };
 const struct function tide__fn_json_quote = {
-    .name = "JSON_QUOTE", .arg_min = 1, .arg_max = 1, .infer = infer_text, .kernel = &kernel_json_quote,
-    .signature = "JSON_QUOTE(STRING)", .summary = "A text as a JSON string.", .example = "JSON_QUOTE('ab')",
+    .name = "JSON_QUOTE",
+    .arg_min = 1,
+    .arg_max = 1,
+    .infer = infer_text,
+    .kernel = &kernel_json_quote,
+    .signature = "JSON_QUOTE(STRING)",
+    .summary = "A text as a JSON string.",
+    .example = "JSON_QUOTE('ab')",
     .example_result = "\"ab\"",
 };
 const struct function tide__fn_json_unquote = {
-    .name = "JSON_UNQUOTE", .arg_min = 1, .arg_max = 1, .infer = infer_text, .kernel = &kernel_json_unquote,
-    .signature = "JSON_UNQUOTE(STRING)", .summary = "The text of a JSON string.", .example = "JSON_UNQUOTE('\"ab\"')",
+    .name = "JSON_UNQUOTE",
+    .arg_min = 1,
+    .arg_max = 1,
+    .infer = infer_text,
+    .kernel = &kernel_json_unquote,
+    .signature = "JSON_UNQUOTE(STRING)",
+    .summary = "The text of a JSON string.",
+    .example = "JSON_UNQUOTE('\"ab\"')",
     .example_result = "ab",
 };

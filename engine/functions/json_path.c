@@ -10,7 +10,8 @@
 
 static bool take_mode(struct str *text, const char *mode) {
     size_t len = strlen(mode);
-    if (text->len <= len || strncasecmp(text->data, mode, len) != 0 || !isspace((unsigned char)text->data[len])) return false;
+    if (text->len <= len || strncasecmp(text->data, mode, len) != 0 || !isspace((unsigned char)text->data[len]))
+        return false;
     text->data += len;
     text->len -= len;
     return true;
@@ -37,7 +38,8 @@ static const char *take_bracket(struct str text, size_t *at, struct json_step *s
         bool negative = i < text.len && text.data[i] == '-';
         int64_t index = 0;
         size_t begin = i += negative;
-        while (i < text.len && isdigit((unsigned char)text.data[i]) && index < INT32_MAX) index = index * 10 + text.data[i++] - '0';
+        while (i < text.len && isdigit((unsigned char)text.data[i]) && index < INT32_MAX)
+            index = index * 10 + text.data[i++] - '0';
         if (i == begin) return "an index or a quoted name is missing behind '['";
         *step = (struct json_step){.kind = JSON_STEP_INDEX, .index = negative ? -index : index};
     }
@@ -127,7 +129,8 @@ static void step_into(const struct json_step *step, const struct json *from, str
     }
 }
 
-bool tide__json_path_find(const struct json_path *path, const struct json *root, struct arena *arena, struct json *out) {
+bool tide__json_path_find(const struct json_path *path, const struct json *root, struct arena *arena,
+                          struct json *out) {
     struct found now = {0}, next = {0};
     add(&now, root);
     for (size_t s = 0; s < path->count; s++) {

@@ -7,13 +7,13 @@
 enum json_step_kind { JSON_STEP_NAME, JSON_STEP_INDEX, JSON_STEP_ALL, JSON_STEP_DEEP };
 struct json_step {
     enum json_step_kind kind;
-    struct str name;    // NAME, DEEP
-    int64_t index;      // INDEX; negative: from the end
+    struct str name;  // NAME, DEEP
+    int64_t index;    // INDEX; negative: from the end
 };
 
 struct json_path {
-    bool lax;           // what is missing is no error
-    bool many;          // may find several values: the result is an array of them
+    bool lax;   // what is missing is no error
+    bool many;  // may find several values: the result is an array of them
     size_t count;
     struct json_step *steps;
 };

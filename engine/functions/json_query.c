@@ -1,7 +1,7 @@
 // JSON_VALUE, JSON_QUERY, JSON_EXISTS and IS JSON.
 //
-// A path is strict unless it says lax: there what is missing is an error, which the ON ERROR clause answers (by default with NULL);
-// ON EMPTY is for lax paths and for a JSON null. The clauses come as literals: see README.md.
+// A path is strict unless it says lax: there what is missing is an error, which the ON ERROR clause answers (by
+// default with NULL); ON EMPTY is for lax paths and for a JSON null. The clauses come as literals: see README.md.
 #include "engine/functions/cast.h"
 #include "engine/functions/functions_list.h"
 #include "engine/functions/infer.h"
@@ -102,26 +102,31 @@ static void put_default(const struct column *value, struct column *out, size_t r
 static tide_status run_json_value(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                   struct selection rows, struct column *out, tide_error *err) {
     const struct json_plan *plan = call->prepared;
-    EACH_ROW(rows, i, struct json found = {0}; bool lax = false; const char *problem = NULL;
-             if (tide__column_is_null(&args[0], i) || tide__column_is_null(&args[1], i)) {
-                 tide__put_null(out, i);
-                 continue;
-             }
-             enum outcome outcome = look_up(ctx, call, args, i, &found, &lax, &problem);
-             if (outcome == FOUND && (found.kind == JSON_KIND_NULL || (lax && !is_scalar(&found)))) outcome = EMPTY;
-             if (outcome == FOUND && (!is_scalar(&found) || !put_scalar(&found, out, i))) {
-                 outcome = FAILED;
-                 problem = is_scalar(&found) ? "the value is of another type" : "the value is an array or an object";
-             }
-             if (outcome == FOUND) continue;
-             struct str behavior = outcome == EMPTY ? plan->on_empty : plan->on_error;
-             if (tide__str_eq_c(behavior, "ERROR")) return json_error(call, args, i, outcome, problem, err);
-             uint32_t value = outcome == EMPTY ? 4 : 6;
-             if (tide__str_eq_c(behavior, "DEFAULT") && value < call->arg_count) {
-                 put_default(&args[value], out, i);
-             } else {
-                 tide__put_null(out, i);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct json found = {0};
+        bool lax = false;
+        const char *problem = NULL;
+        if (tide__column_is_null(&args[0], i) || tide__column_is_null(&args[1], i)) {
+            tide__put_null(out, i);
+            continue;
+        }
+        enum outcome outcome = look_up(ctx, call, args, i, &found, &lax, &problem);
+        if (outcome == FOUND && (found.kind == JSON_KIND_NULL || (lax && !is_scalar(&found)))) outcome = EMPTY;
+        if (outcome == FOUND && (!is_scalar(&found) || !put_scalar(&found, out, i))) {
+            outcome = FAILED;
+            problem = is_scalar(&found) ? "the value is of another type" : "the value is an array or an object";
+        }
+        if (outcome == FOUND) continue;
+        struct str behavior = outcome == EMPTY ? plan->on_empty : plan->on_error;
+        if (tide__str_eq_c(behavior, "ERROR")) return json_error(call, args, i, outcome, problem, err);
+        uint32_t value = outcome == EMPTY ? 4 : 6;
+        if (tide__str_eq_c(behavior, "DEFAULT") && value < call->arg_count) {
+            put_default(&args[value], out, i);
+        } else {
+            tide__put_null(out, i);
+        }
+    }
     return TIDE_OK;
 }
 
@@ -184,15 +189,19 @@ static tide_status run_json_query(struct eval_context *ctx, const struct expr *c
                                   struct selection rows, struct column *out, tide_error *err) {
     struct strbuf text = {0};
     tide_status status = TIDE_OK;
-    EACH_ROW(rows, i, bool null = true; tide__strbuf_clear(&text);
-             if (!tide__column_is_null(&args[0], i) && !tide__column_is_null(&args[1], i)) {
-                 TIDE_TRY_OR(status, query_row(ctx, call, args, i, &text, &null, err), done);
-             }
-             if (null) {
-                 tide__put_null(out, i);
-             } else {
-                 out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        bool null = true;
+        tide__strbuf_clear(&text);
+        if (!tide__column_is_null(&args[0], i) && !tide__column_is_null(&args[1], i)) {
+            TIDE_TRY_OR(status, query_row(ctx, call, args, i, &text, &null, err), done);
+        }
+        if (null) {
+            tide__put_null(out, i);
+        } else {
+            out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+        }
+    }
 done:
     tide__strbuf_deinit(&text);
     return status;
@@ -217,17 +226,22 @@ static tide_status infer_json_query(struct infer_context *ctx, struct expr *call
 static tide_status run_json_exists(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                    struct selection rows, struct column *out, tide_error *err) {
     const struct json_plan *plan = call->prepared;
-    EACH_ROW(rows, i, struct json found = {0}; bool lax = false; const char *problem = NULL;
-             enum outcome outcome = look_up(ctx, call, args, i, &found, &lax, &problem);
-             if (outcome != FAILED) {
-                 out->bools[i] = outcome == FOUND && found.kind != JSON_KIND_NULL;
-             } else if (tide__str_eq_c(plan->on_error, "ERROR")) {
-                 return json_error(call, args, i, outcome, problem, err);
-             } else if (tide__str_eq_c(plan->on_error, "UNKNOWN")) {
-                 tide__put_null(out, i);
-             } else {
-                 out->bools[i] = tide__str_eq_c(plan->on_error, "TRUE");
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct json found = {0};
+        bool lax = false;
+        const char *problem = NULL;
+        enum outcome outcome = look_up(ctx, call, args, i, &found, &lax, &problem);
+        if (outcome != FAILED) {
+            out->bools[i] = outcome == FOUND && found.kind != JSON_KIND_NULL;
+        } else if (tide__str_eq_c(plan->on_error, "ERROR")) {
+            return json_error(call, args, i, outcome, problem, err);
+        } else if (tide__str_eq_c(plan->on_error, "UNKNOWN")) {
+            tide__put_null(out, i);
+        } else {
+            out->bools[i] = tide__str_eq_c(plan->on_error, "TRUE");
+        }
+    }
     return TIDE_OK;
 }
 
@@ -244,13 +258,18 @@ static tide_status infer_json_exists(struct infer_context *ctx, struct expr *cal
 static tide_status run_is_json(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                struct selection rows, struct column *out, tide_error *err) {
     struct str wanted = literal_text(call, 1, "VALUE");
-    EACH_ROW(rows, i, struct json json; const char *problem = NULL; size_t at = 0;
-             bool ok = !tide__column_is_null(&args[0], i) &&
-                       tide__json_parse(args[0].str[i], ctx->scratch, &json, &problem, &at);
-             if (ok && tide__str_eq_c(wanted, "OBJECT")) ok = json.kind == JSON_KIND_OBJECT;
-             if (ok && tide__str_eq_c(wanted, "ARRAY")) ok = json.kind == JSON_KIND_ARRAY;
-             if (ok && tide__str_eq_c(wanted, "SCALAR")) ok = is_scalar(&json);
-             out->bools[i] = ok;);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct json json;
+        const char *problem = NULL;
+        size_t at = 0;
+        bool ok = !tide__column_is_null(&args[0], i) &&
+                  tide__json_parse(args[0].str[i], ctx->scratch, &json, &problem, &at);
+        if (ok && tide__str_eq_c(wanted, "OBJECT")) ok = json.kind == JSON_KIND_OBJECT;
+        if (ok && tide__str_eq_c(wanted, "ARRAY")) ok = json.kind == JSON_KIND_ARRAY;
+        if (ok && tide__str_eq_c(wanted, "SCALAR")) ok = is_scalar(&json);
+        out->bools[i] = ok;
+    }
     return TIDE_OK;
 }
 
@@ -266,24 +285,46 @@ static const struct function_kernel kernel_json_exists = {.null_if_any = true, .
 static const struct function_kernel kernel_is_json = {.run = run_is_json};
 
 const struct function tide__fn_json_value = {
-    .name = "JSON_VALUE", .arg_min = 2, .arg_max = 7, .infer = infer_json_value, .kernel = &kernel_json_value,
+    .name = "JSON_VALUE",
+    .arg_min = 2,
+    .arg_max = 7,
+    .infer = infer_json_value,
+    .kernel = &kernel_json_value,
     .signature = "JSON_VALUE(STRING, path [RETURNING type] [behaviour ON EMPTY] [behaviour ON ERROR])",
-    .summary = "A scalar inside a JSON text.", .example = "JSON_VALUE('{\"a\": [1, 2]}', '$.a[1]')",
+    .summary = "A scalar inside a JSON text.",
+    .example = "JSON_VALUE('{\"a\": [1, 2]}', '$.a[1]')",
     .example_result = "2",
 };
 const struct function tide__fn_json_query = {
-    .name = "JSON_QUERY", .arg_min = 2, .arg_max = 6, .infer = infer_json_query, .kernel = &kernel_json_query,
+    .name = "JSON_QUERY",
+    .arg_min = 2,
+    .arg_max = 6,
+    .infer = infer_json_query,
+    .kernel = &kernel_json_query,
     .signature = "JSON_QUERY(STRING, path [wrapper] [behaviour ON EMPTY] [behaviour ON ERROR])",
-    .summary = "An array or object inside a JSON text.", .example = "JSON_QUERY('{\"a\": [1, 2]}', '$.a')",
+    .summary = "An array or object inside a JSON text.",
+    .example = "JSON_QUERY('{\"a\": [1, 2]}', '$.a')",
     .example_result = "[1,2]",
 };
 const struct function tide__fn_json_exists = {
-    .name = "JSON_EXISTS", .arg_min = 2, .arg_max = 3, .infer = infer_json_exists, .kernel = &kernel_json_exists,
-    .signature = "JSON_EXISTS(STRING, path [behaviour ON ERROR])", .summary = "Whether a path finds something.",
-    .example = "JSON_EXISTS('{\"a\": 1}', '$.a')", .example_result = "TRUE",
+    .name = "JSON_EXISTS",
+    .arg_min = 2,
+    .arg_max = 3,
+    .infer = infer_json_exists,
+    .kernel = &kernel_json_exists,
+    .signature = "JSON_EXISTS(STRING, path [behaviour ON ERROR])",
+    .summary = "Whether a path finds something.",
+    .example = "JSON_EXISTS('{\"a\": 1}', '$.a')",
+    .example_result = "TRUE",
 };
 const struct function tide__fn_is_json = {
-    .name = "IS JSON", .arg_min = 1, .arg_max = 2, .infer = infer_is_json, .kernel = &kernel_is_json,
-    .signature = "STRING IS JSON [VALUE | OBJECT | ARRAY | SCALAR]", .summary = "Whether a text is JSON.",
-    .example = "'[1]' IS JSON", .example_result = "TRUE",
+    .name = "IS JSON",
+    .arg_min = 1,
+    .arg_max = 2,
+    .infer = infer_is_json,
+    .kernel = &kernel_is_json,
+    .signature = "STRING IS JSON [VALUE | OBJECT | ARRAY | SCALAR]",
+    .summary = "Whether a text is JSON.",
+    .example = "'[1]' IS JSON",
+    .example_result = "TRUE",
 };

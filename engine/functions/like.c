@@ -1,7 +1,8 @@
 // LIKE with ESCAPE.
 //
-// A constant pattern is compiled when the type is inferred: into an equality, prefix, suffix or part where that is all it is,
-// else into a list of characters and wildcards that is matched with one backtracking point, which is linear for each `%`.
+// A constant pattern is compiled when the type is inferred: into an equality, prefix, suffix or part where that is
+// all it is, else into a list of characters and wildcards that is matched with one backtracking point, which is
+// linear for each `%`.
 #include "engine/functions/functions_list.h"
 #include "engine/functions/infer.h"
 #include "engine/functions/text.h"
@@ -9,13 +10,13 @@
 enum like_form { LIKE_EQUAL, LIKE_PREFIX, LIKE_SUFFIX, LIKE_PART, LIKE_GENERAL };
 
 struct like_token {
-    char kind;         // 0: text, '_' or '%'
-    struct str text;   // one character
+    char kind;        // 0: text, '_' or '%'
+    struct str text;  // one character
 };
 
 struct like_pattern {
     enum like_form form;
-    struct str text;   // of the simple forms
+    struct str text;  // of the simple forms
     size_t count;
     struct like_token *tokens;
 };
@@ -78,7 +79,8 @@ static bool match_general(const struct like_pattern *pattern, struct str s) {
             token++;
             continue;
         }
-        if (t != NULL && t->kind == 0 && s.len - at >= t->text.len && memcmp(s.data + at, t->text.data, t->text.len) == 0) {
+        if (t != NULL && t->kind == 0 && s.len - at >= t->text.len &&
+            memcmp(s.data + at, t->text.data, t->text.len) == 0) {
             at += t->text.len;
             token++;
             continue;
@@ -115,11 +117,14 @@ static tide_status run_like(struct eval_context *ctx, const struct expr *call, c
         EACH_ROW(rows, i, out->bools[i] = match(prepared, args[0].str[i]););
         return TIDE_OK;
     }
-    EACH_ROW(rows, i, struct like_pattern pattern;
-             struct str escape = call->arg_count > 2 ? args[2].str[i] : (struct str){NULL, 0};
-             const char *problem = compile(args[1].str[i], escape, ctx->scratch, &pattern);
-             if (problem != NULL) return bad_pattern(call, args[1].str[i], problem, err);
-             out->bools[i] = match(&pattern, args[0].str[i]););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct like_pattern pattern;
+        struct str escape = call->arg_count > 2 ? args[2].str[i] : (struct str){NULL, 0};
+        const char *problem = compile(args[1].str[i], escape, ctx->scratch, &pattern);
+        if (problem != NULL) return bad_pattern(call, args[1].str[i], problem, err);
+        out->bools[i] = match(&pattern, args[0].str[i]);
+    }
     return TIDE_OK;
 }
 
@@ -141,8 +146,13 @@ static tide_status infer_like(struct infer_context *ctx, struct expr *call, tide
 static const struct function_kernel kernel_like = {.null_if_any = true, .run = run_like};
 
 const struct function tide__fn_like = {
-    .name = "LIKE", .arg_min = 2, .arg_max = 3, .infer = infer_like, .kernel = &kernel_like,
+    .name = "LIKE",
+    .arg_min = 2,
+    .arg_max = 3,
+    .infer = infer_like,
+    .kernel = &kernel_like,
     .signature = "STRING LIKE pattern [ESCAPE character]",
     .summary = "Whether a string fits a pattern: % stands for any text, _ for one character.",
-    .example = "'hello' LIKE 'h%o'", .example_result = "TRUE",
+    .example = "'hello' LIKE 'h%o'",
+    .example_result = "TRUE",
 };

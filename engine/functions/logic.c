@@ -97,20 +97,40 @@ static const struct function_kernel kernel_is_not_false = {.total = true, .run =
 
 #define CHAIN(symbol, sql, summary_, example_, result_)                                                                \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = 2, .arg_max = UINT8_MAX, .infer = infer_logic, .kernel = &kernel_##symbol,             \
-        .signature = "BOOLEAN " sql " BOOLEAN", .summary = summary_, .example = example_, .example_result = result_,   \
+        .name = sql,                                                                                                   \
+        .arg_min = 2,                                                                                                  \
+        .arg_max = UINT8_MAX,                                                                                          \
+        .infer = infer_logic,                                                                                          \
+        .kernel = &kernel_##symbol,                                                                                    \
+        .signature = "BOOLEAN " sql " BOOLEAN",                                                                        \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
 #define TESTER(symbol, infer_, kernel_, sql, summary_, example_, result_)                                              \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = 1, .arg_max = 1, .infer = infer_, .kernel = &kernel_, .signature = "value " sql,       \
-        .summary = summary_, .example = example_, .example_result = result_,                                           \
+        .name = sql,                                                                                                   \
+        .arg_min = 1,                                                                                                  \
+        .arg_max = 1,                                                                                                  \
+        .infer = infer_,                                                                                               \
+        .kernel = &kernel_,                                                                                            \
+        .signature = "value " sql,                                                                                     \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
 CHAIN(and, "AND", "Both; NULL if that depends on a NULL.", "TRUE AND FALSE", "FALSE");
 CHAIN(or, "OR", "One or both; NULL if that depends on a NULL.", "FALSE OR TRUE", "TRUE");
 const struct function tide__fn_not = {
-    .name = "NOT", .arg_min = 1, .arg_max = 1, .infer = infer_logic, .kernel = &kernel_not,
-    .signature = "NOT BOOLEAN", .summary = "The opposite; NULL stays NULL.",
-    .example = "NOT TRUE", .example_result = "FALSE",
+    .name = "NOT",
+    .arg_min = 1,
+    .arg_max = 1,
+    .infer = infer_logic,
+    .kernel = &kernel_not,
+    .signature = "NOT BOOLEAN",
+    .summary = "The opposite; NULL stays NULL.",
+    .example = "NOT TRUE",
+    .example_result = "FALSE",
 };
 TESTER(is_null, infer_null_test, kernel_is_null, "IS NULL", "Whether there is no value.", "NULL IS NULL", "TRUE");
 TESTER(is_not_null, infer_null_test, kernel_is_not_null, "IS NOT NULL", "Whether there is a value.", "1 IS NOT NULL",
@@ -119,8 +139,7 @@ TESTER(is_true, infer_test, kernel_is_true, "IS TRUE", "TRUE, and neither FALSE 
 TESTER(is_not_true, infer_test, kernel_is_not_true, "IS NOT TRUE", "FALSE or NULL.", "(1 = 1) IS NOT TRUE", "FALSE");
 TESTER(is_false, infer_test, kernel_is_false, "IS FALSE", "FALSE, and neither TRUE nor NULL.", "(1 = 2) IS FALSE",
        "TRUE");
-TESTER(is_not_false, infer_test, kernel_is_not_false, "IS NOT FALSE", "TRUE or NULL.", "(1 = 2) IS NOT FALSE",
-       "FALSE");
+TESTER(is_not_false, infer_test, kernel_is_not_false, "IS NOT FALSE", "TRUE or NULL.", "(1 = 2) IS NOT FALSE", "FALSE");
 TESTER(is_unknown, infer_test, kernel_is_null, "IS UNKNOWN", "Whether a BOOLEAN is NULL.",
        "CAST(NULL AS BOOLEAN) IS UNKNOWN", "TRUE");
 TESTER(is_not_unknown, infer_test, kernel_is_not_null, "IS NOT UNKNOWN", "Whether a BOOLEAN is TRUE or FALSE.",

@@ -44,8 +44,15 @@ static tide_status infer_double(struct infer_context *ctx, struct expr *call, ti
     }                                                                                                                  \
     static const struct function_kernel kernel_##symbol = {.null_if_any = true, .run = run_##symbol};                  \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = 1, .arg_max = 1, .infer = infer_double, .kernel = &kernel_##symbol,                    \
-        .signature = sql "(number)", .summary = summary_, .example = example_, .example_result = result_,              \
+        .name = sql,                                                                                                   \
+        .arg_min = 1,                                                                                                  \
+        .arg_max = 1,                                                                                                  \
+        .infer = infer_double,                                                                                         \
+        .kernel = &kernel_##symbol,                                                                                    \
+        .signature = sql "(number)",                                                                                   \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
 UNARY(acos, "ACOS", acos, "The arc cosine.", "ACOS(1)", "0.0");
 UNARY(asin, "ASIN", asin, "The arc sine.", "ASIN(0)", "0.0");
@@ -68,8 +75,7 @@ UNARY(tanh, "TANH", tanh, "The hyperbolic tangent.", "TANH(0)", "0.0");
 #define BINARY(symbol, function_)                                                                                      \
     static tide_status run_##symbol(struct eval_context *ctx, const struct expr *call, const struct column *args,      \
                                     struct selection rows, struct column *out, tide_error *err) {                      \
-        EACH_ROW(rows, i,                                                                                              \
-                 out->f64[i] = function_(tide__double_at(&args[0], i), tide__double_at(&args[1], i)););                \
+        EACH_ROW(rows, i, out->f64[i] = function_(tide__double_at(&args[0], i), tide__double_at(&args[1], i)););       \
         return TIDE_OK;                                                                                                \
     }                                                                                                                  \
     static const struct function_kernel kernel_##symbol = {.null_if_any = true, .run = run_##symbol};
@@ -146,29 +152,38 @@ static tide_status run_rand_integer(struct eval_context *ctx, const struct expr 
     bool seeded = call->arg_count == 2;
     const struct column *bounds = &args[call->arg_count - 1];
     struct java_random random = java_random(seeded, seeded ? args[0].i64[first_row(rows)] : 0);
-    EACH_ROW(rows, i, if (bounds->i64[i] <= 0) {
-        tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "the bound of RAND_INTEGER must be positive, not %lld",
-                      (long long)bounds->i64[i]);
-        return TIDE_ERR_RUNTIME;
-    } out->i64[i] = next_below(&random, bounds->i64[i]););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        if (bounds->i64[i] <= 0) {
+            tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "the bound of RAND_INTEGER must be positive, not %lld",
+                          (long long)bounds->i64[i]);
+            return TIDE_ERR_RUNTIME;
+        }
+        out->i64[i] = next_below(&random, bounds->i64[i]);
+    }
     return TIDE_OK;
 }
 
 static tide_status run_uuid(struct eval_context *ctx, const struct expr *call, const struct column *args,
                             struct selection rows, struct column *out, tide_error *err) {
     static const char digits[] = "0123456789abcdef";
-    EACH_ROW(rows, i, unsigned char bytes[16];
-             if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
-                 return tide__fail(err, TIDE_ERR_IO, "the system gives no random numbers");
-             }
-             bytes[6] = (unsigned char)((bytes[6] & 0x0F) | 0x40); bytes[8] = (unsigned char)((bytes[8] & 0x3F) | 0x80);
-             char *text = tide__arena_alloc(ctx->scratch, 36); char *at = text;
-             for (int b = 0; b < 16; b++) {
-                 if (b == 4 || b == 6 || b == 8 || b == 10) *at++ = '-';
-                 *at++ = digits[bytes[b] >> 4];
-                 *at++ = digits[bytes[b] & 15];
-             }
-             out->str[i] = (struct str){text, 36};);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        unsigned char bytes[16];
+        if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
+            return tide__fail(err, TIDE_ERR_IO, "the system gives no random numbers");
+        }
+        bytes[6] = (unsigned char)((bytes[6] & 0x0F) | 0x40);
+        bytes[8] = (unsigned char)((bytes[8] & 0x3F) | 0x80);
+        char *text = tide__arena_alloc(ctx->scratch, 36);
+        char *at = text;
+        for (int b = 0; b < 16; b++) {
+            if (b == 4 || b == 6 || b == 8 || b == 10) *at++ = '-';
+            *at++ = digits[bytes[b] >> 4];
+            *at++ = digits[bytes[b] & 15];
+        }
+        out->str[i] = (struct str){text, 36};
+    }
     return TIDE_OK;
 }
 
@@ -197,39 +212,87 @@ static const struct function_kernel kernel_rand_integer = {.null_if_any = true, 
 static const struct function_kernel kernel_uuid = {.null_if_any = true, .run = run_uuid};
 
 const struct function tide__fn_atan2 = {
-    .name = "ATAN2", .arg_min = 2, .arg_max = 2, .infer = infer_double, .kernel = &kernel_atan2,
-    .signature = "ATAN2(y, x)", .summary = "The angle of the point (x, y).", .example = "ATAN2(0, 1)",
+    .name = "ATAN2",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_double,
+    .kernel = &kernel_atan2,
+    .signature = "ATAN2(y, x)",
+    .summary = "The angle of the point (x, y).",
+    .example = "ATAN2(0, 1)",
     .example_result = "0.0",
 };
 const struct function tide__fn_power = {
-    .name = "POWER", .arg_min = 2, .arg_max = 2, .infer = infer_double, .kernel = &kernel_power,
-    .signature = "POWER(number, number)", .summary = "The first to the power of the second.",
-    .example = "POWER(2, 10)", .example_result = "1024.0",
+    .name = "POWER",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_double,
+    .kernel = &kernel_power,
+    .signature = "POWER(number, number)",
+    .summary = "The first to the power of the second.",
+    .example = "POWER(2, 10)",
+    .example_result = "1024.0",
 };
 const struct function tide__fn_log = {
-    .name = "LOG", .arg_min = 1, .arg_max = 2, .infer = infer_double, .kernel = &kernel_log,
-    .signature = "LOG([base,] number)", .summary = "The logarithm, natural without a base.", .example = "LOG(2, 8)",
+    .name = "LOG",
+    .arg_min = 1,
+    .arg_max = 2,
+    .infer = infer_double,
+    .kernel = &kernel_log,
+    .signature = "LOG([base,] number)",
+    .summary = "The logarithm, natural without a base.",
+    .example = "LOG(2, 8)",
     .example_result = "3.0",
 };
 const struct function tide__fn_pi = {
-    .name = "PI", .infer = infer_double, .kernel = &kernel_pi, .signature = "PI()", .summary = "The number pi.",
-    .example = "PI()", .example_result = "3.141592653589793",
+    .name = "PI",
+    .infer = infer_double,
+    .kernel = &kernel_pi,
+    .signature = "PI()",
+    .summary = "The number pi.",
+    .example = "PI()",
+    .example_result = "3.141592653589793",
 };
 const struct function tide__fn_e = {
-    .name = "E", .infer = infer_double, .kernel = &kernel_e, .signature = "E()", .summary = "Euler's number.",
-    .example = "E()", .example_result = "2.718281828459045",
+    .name = "E",
+    .infer = infer_double,
+    .kernel = &kernel_e,
+    .signature = "E()",
+    .summary = "Euler's number.",
+    .example = "E()",
+    .example_result = "2.718281828459045",
 };
 const struct function tide__fn_rand = {
-    .name = "RAND", .arg_min = 0, .arg_max = 1, .nondeterministic = true, .infer = infer_rand, .kernel = &kernel_rand,
-    .signature = "RAND([seed])", .summary = "A random DOUBLE from 0 to below 1.", .example = "RAND() < 1",
+    .name = "RAND",
+    .arg_min = 0,
+    .arg_max = 1,
+    .nondeterministic = true,
+    .infer = infer_rand,
+    .kernel = &kernel_rand,
+    .signature = "RAND([seed])",
+    .summary = "A random DOUBLE from 0 to below 1.",
+    .example = "RAND() < 1",
     .example_result = "TRUE",
 };
 const struct function tide__fn_rand_integer = {
-    .name = "RAND_INTEGER", .arg_min = 1, .arg_max = 2, .nondeterministic = true, .infer = infer_rand_integer,
-    .kernel = &kernel_rand_integer, .signature = "RAND_INTEGER([seed,] bound)",
-    .summary = "A random INT from 0 to below the bound.", .example = "RAND_INTEGER(1)", .example_result = "0",
+    .name = "RAND_INTEGER",
+    .arg_min = 1,
+    .arg_max = 2,
+    .nondeterministic = true,
+    .infer = infer_rand_integer,
+    .kernel = &kernel_rand_integer,
+    .signature = "RAND_INTEGER([seed,] bound)",
+    .summary = "A random INT from 0 to below the bound.",
+    .example = "RAND_INTEGER(1)",
+    .example_result = "0",
 };
 const struct function tide__fn_uuid = {
-    .name = "UUID", .nondeterministic = true, .infer = infer_uuid, .kernel = &kernel_uuid, .signature = "UUID()",
-    .summary = "A random UUID (version 4).", .example = "CHAR_LENGTH(UUID())", .example_result = "36",
+    .name = "UUID",
+    .nondeterministic = true,
+    .infer = infer_uuid,
+    .kernel = &kernel_uuid,
+    .signature = "UUID()",
+    .summary = "A random UUID (version 4).",
+    .example = "CHAR_LENGTH(UUID())",
+    .example_result = "36",
 };

@@ -12,9 +12,12 @@
 static tide_status run_construct(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                  struct selection rows, struct column *out, tide_error *err) {
     struct strbuf bytes = {0};
-    EACH_ROW(rows, i, tide__strbuf_clear(&bytes);
-             tide__nested_append(call->type, args, call->arg_count, i, &bytes);
-             out->str[i] = tide__str_copy(ctx->scratch, bytes.data, bytes.len););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        tide__strbuf_clear(&bytes);
+        tide__nested_append(call->type, args, call->arg_count, i, &bytes);
+        out->str[i] = tide__str_copy(ctx->scratch, bytes.data, bytes.len);
+    }
     tide__strbuf_deinit(&bytes);
     return TIDE_OK;
 }
@@ -61,31 +64,36 @@ static tide_status infer_row(struct infer_context *ctx, struct expr *call, tide_
 static tide_status run_str_to_map(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                   struct selection rows, struct column *out, tide_error *err) {
     struct strbuf bytes = {0};
-    EACH_ROW(rows, i, struct str rest = args[0].str[i];
-             struct str pair_end = call->arg_count > 1 ? args[1].str[i] : STR_LIT(",");
-             struct str key_end = call->arg_count > 2 ? args[2].str[i] : STR_LIT("=");
-             size_t most = 2 * (rest.len + 1); size_t count = 0;
-             struct column *parts = tide__arena_alloc(ctx->scratch, most * sizeof *parts);
-             while (rest.len > 0) {
-                 size_t end = pair_end.len == 0 ? SIZE_MAX : tide__text_find(rest, pair_end, 0);
-                 struct str pair = {rest.data, end == SIZE_MAX ? rest.len : end};
-                 size_t skip = end == SIZE_MAX ? rest.len : end + pair_end.len;
-                 rest.data += skip;
-                 rest.len -= skip;
-                 size_t cut = key_end.len == 0 ? SIZE_MAX : tide__text_find(pair, key_end, 0);
-                 for (int k = 0; k < 2; k++) {
-                     tide__column_init(&parts[count + k], call->type->children[k].type, 1, 1, ctx->scratch);
-                 }
-                 parts[count].str[0] = (struct str){pair.data, cut == SIZE_MAX ? pair.len : cut};
-                 if (cut == SIZE_MAX) {
-                     tide__put_null(&parts[count + 1], 0);
-                 } else {
-                     parts[count + 1].str[0] = (struct str){pair.data + cut + key_end.len, pair.len - cut - key_end.len};
-                 }
-                 count += 2;
-             }
-             tide__strbuf_clear(&bytes); tide__nested_append(call->type, parts, count, 0, &bytes);
-             out->str[i] = tide__str_copy(ctx->scratch, bytes.data, bytes.len););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct str rest = args[0].str[i];
+        struct str pair_end = call->arg_count > 1 ? args[1].str[i] : STR_LIT(",");
+        struct str key_end = call->arg_count > 2 ? args[2].str[i] : STR_LIT("=");
+        size_t most = 2 * (rest.len + 1);
+        size_t count = 0;
+        struct column *parts = tide__arena_alloc(ctx->scratch, most * sizeof *parts);
+        while (rest.len > 0) {
+            size_t end = pair_end.len == 0 ? SIZE_MAX : tide__text_find(rest, pair_end, 0);
+            struct str pair = {rest.data, end == SIZE_MAX ? rest.len : end};
+            size_t skip = end == SIZE_MAX ? rest.len : end + pair_end.len;
+            rest.data += skip;
+            rest.len -= skip;
+            size_t cut = key_end.len == 0 ? SIZE_MAX : tide__text_find(pair, key_end, 0);
+            for (int k = 0; k < 2; k++) {
+                tide__column_init(&parts[count + k], call->type->children[k].type, 1, 1, ctx->scratch);
+            }
+            parts[count].str[0] = (struct str){pair.data, cut == SIZE_MAX ? pair.len : cut};
+            if (cut == SIZE_MAX) {
+                tide__put_null(&parts[count + 1], 0);
+            } else {
+                parts[count + 1].str[0] = (struct str){pair.data + cut + key_end.len, pair.len - cut - key_end.len};
+            }
+            count += 2;
+        }
+        tide__strbuf_clear(&bytes);
+        tide__nested_append(call->type, parts, count, 0, &bytes);
+        out->str[i] = tide__str_copy(ctx->scratch, bytes.data, bytes.len);
+    }
     tide__strbuf_deinit(&bytes);
     return TIDE_OK;
 }
@@ -127,23 +135,28 @@ static bool equal_values(const struct column *a, size_t a_row, const struct colu
 static tide_status run_item(struct eval_context *ctx, const struct expr *call, const struct column *args,
                             struct selection rows, struct column *out, tide_error *err) {
     bool map = args[0].type->kind == TYPE_MAP;
-    EACH_ROW(rows, i, struct column *elements = NULL; size_t count = 0; size_t at = SIZE_MAX;
-             if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
-                 return broken(call, err);
-             }
-             if (map) {
-                 for (size_t k = 0; k < count && at == SIZE_MAX; k += 2) {
-                     if (!elements[k].nulls[0] && equal_values(&elements[k], 0, &args[1], i)) at = k + 1;
-                 }
-             } else {
-                 int64_t index = args[1].i64[i];
-                 if (index >= 1 && index <= (int64_t)count) at = (size_t)index - 1;
-             }
-             if (at == SIZE_MAX) {
-                 tide__put_null(out, i);
-             } else {
-                 take(&elements[at], out, i);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct column *elements = NULL;
+        size_t count = 0;
+        size_t at = SIZE_MAX;
+        if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
+            return broken(call, err);
+        }
+        if (map) {
+            for (size_t k = 0; k < count && at == SIZE_MAX; k += 2) {
+                if (!elements[k].nulls[0] && equal_values(&elements[k], 0, &args[1], i)) at = k + 1;
+            }
+        } else {
+            int64_t index = args[1].i64[i];
+            if (index >= 1 && index <= (int64_t)count) at = (size_t)index - 1;
+        }
+        if (at == SIZE_MAX) {
+            tide__put_null(out, i);
+        } else {
+            take(&elements[at], out, i);
+        }
+    }
     return TIDE_OK;
 }
 
@@ -154,11 +167,12 @@ static tide_status infer_item(struct infer_context *ctx, struct expr *call, tide
         tide__infer_result_like(ctx, call, type->children[1].type, true);
         return TIDE_OK;
     }
-    if (type->kind != TYPE_ARRAY || !tide__type_is_integer(call->args[1]->type)) return tide__infer_fail(ctx, call, err);
+    if (type->kind != TYPE_ARRAY || !tide__type_is_integer(call->args[1]->type))
+        return tide__infer_fail(ctx, call, err);
     int64_t index = 1;
     if (tide__infer_constant_integer(ctx, call->args[1], &index) && index < 1) {
-        tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[1]->pos, "the elements of an ARRAY are counted from 1, not %lld",
-                      (long long)index);
+        tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[1]->pos,
+                      "the elements of an ARRAY are counted from 1, not %lld", (long long)index);
         return tide__fail_hint(err, "write [1] for the first element");
     }
     tide__infer_result_like(ctx, call, type->children[0].type, true);
@@ -168,11 +182,15 @@ static tide_status infer_item(struct infer_context *ctx, struct expr *call, tide
 static tide_status run_field(struct eval_context *ctx, const struct expr *call, const struct column *args,
                              struct selection rows, struct column *out, tide_error *err) {
     uint32_t field = *(const uint32_t *)call->prepared;
-    EACH_ROW(rows, i, struct column *elements = NULL; size_t count = 0;
-             if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
-                 return broken(call, err);
-             }
-             take(&elements[field], out, i););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct column *elements = NULL;
+        size_t count = 0;
+        if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
+            return broken(call, err);
+        }
+        take(&elements[field], out, i);
+    }
     return TIDE_OK;
 }
 
@@ -204,11 +222,15 @@ static bool is_collection(const struct type *type) {
 static tide_status run_cardinality(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                    struct selection rows, struct column *out, tide_error *err) {
     int per = args[0].type->kind == TYPE_ARRAY ? 1 : 2;
-    EACH_ROW(rows, i, struct column *elements = NULL; size_t count = 0;
-             if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
-                 return broken(call, err);
-             }
-             out->i64[i] = (int64_t)count / per;);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct column *elements = NULL;
+        size_t count = 0;
+        if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
+            return broken(call, err);
+        }
+        out->i64[i] = (int64_t)count / per;
+    }
     return TIDE_OK;
 }
 
@@ -220,19 +242,23 @@ static tide_status infer_cardinality(struct infer_context *ctx, struct expr *cal
 
 static tide_status run_element(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, struct column *elements = NULL; size_t count = 0;
-             if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
-                 return broken(call, err);
-             }
-             if (count > 1) {
-                 return tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "ELEMENT wants one element, the ARRAY has %zu",
-                                      count);
-             }
-             if (count == 0) {
-                 tide__put_null(out, i);
-             } else {
-                 take(&elements[0], out, i);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct column *elements = NULL;
+        size_t count = 0;
+        if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
+            return broken(call, err);
+        }
+        if (count > 1) {
+            return tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "ELEMENT wants one element, the ARRAY has %zu",
+                                 count);
+        }
+        if (count == 0) {
+            tide__put_null(out, i);
+        } else {
+            take(&elements[0], out, i);
+        }
+    }
     return TIDE_OK;
 }
 
@@ -246,20 +272,25 @@ static tide_status infer_element(struct infer_context *ctx, struct expr *call, t
 
 static tide_status run_array_contains(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                       struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, struct column *elements = NULL; size_t count = 0; bool found = false;
-             if (tide__column_is_null(&args[0], i)) {
-                 tide__put_null(out, i);
-                 continue;
-             }
-             if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
-                 return broken(call, err);
-             }
-             bool null = tide__column_is_null(&args[1], i);
-             for (size_t k = 0; k < count && !found; k++) {
-                 bool element_null = elements[k].nulls[0];
-                 found = null || element_null ? null && element_null : equal_values(&elements[k], 0, &args[1], i);
-             }
-             out->bools[i] = found;);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct column *elements = NULL;
+        size_t count = 0;
+        bool found = false;
+        if (tide__column_is_null(&args[0], i)) {
+            tide__put_null(out, i);
+            continue;
+        }
+        if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
+            return broken(call, err);
+        }
+        bool null = tide__column_is_null(&args[1], i);
+        for (size_t k = 0; k < count && !found; k++) {
+            bool element_null = elements[k].nulls[0];
+            found = null || element_null ? null && element_null : equal_values(&elements[k], 0, &args[1], i);
+        }
+        out->bools[i] = found;
+    }
     return TIDE_OK;
 }
 
@@ -276,14 +307,19 @@ static tide_status map_part(struct eval_context *ctx, const struct expr *call, c
                             struct selection rows, size_t part, struct column *out, tide_error *err) {
     struct strbuf bytes = {0};
     tide_status status = TIDE_OK;
-    EACH_ROW(rows, i, struct column *elements = NULL; size_t count = 0;
-             if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
-                 status = broken(call, err);
-                 break;
-             }
-             for (size_t k = 0; k < count / 2; k++) elements[k] = elements[2 * k + part];
-             tide__strbuf_clear(&bytes); tide__nested_append(call->type, elements, count / 2, 0, &bytes);
-             out->str[i] = tide__str_copy(ctx->scratch, bytes.data, bytes.len););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct column *elements = NULL;
+        size_t count = 0;
+        if (!tide__nested_decode(args[0].str[i], args[0].type, ctx->scratch, &elements, &count)) {
+            status = broken(call, err);
+            break;
+        }
+        for (size_t k = 0; k < count / 2; k++) elements[k] = elements[2 * k + part];
+        tide__strbuf_clear(&bytes);
+        tide__nested_append(call->type, elements, count / 2, 0, &bytes);
+        out->str[i] = tide__str_copy(ctx->scratch, bytes.data, bytes.len);
+    }
     tide__strbuf_deinit(&bytes);
     return status;
 }
@@ -366,8 +402,15 @@ static const struct function_kernel kernel_typeof = {.run = run_typeof};
 
 #define NESTED(symbol, sql, least, most, infer_, kernel_, signature_, summary_, example_, result_)                     \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = least, .arg_max = most, .infer = infer_, .kernel = &kernel_, .signature = signature_,  \
-        .summary = summary_, .example = example_, .example_result = result_,                                           \
+        .name = sql,                                                                                                   \
+        .arg_min = least,                                                                                              \
+        .arg_max = most,                                                                                               \
+        .infer = infer_,                                                                                               \
+        .kernel = &kernel_,                                                                                            \
+        .signature = signature_,                                                                                       \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
 NESTED(array, "ARRAY", 1, UINT8_MAX, infer_array, kernel_construct, "ARRAY[value, ...]", "An array.", "ARRAY[1, 2]",
        "[1, 2]");

@@ -1,7 +1,8 @@
 // Regular expressions through ICU's C API. See engine/functions/regex.h.
 //
-// ICU works on UTF-16. The text is converted, and the byte offset of each of its units is kept to translate matches back. The
-// library stays loaded until the process ends: unloading it would make every batch pay for loading it again.
+// ICU works on UTF-16. The text is converted, and the byte offset of each of its units is kept to translate matches
+// back. The library stays loaded until the process ends: unloading it would make every batch pay for loading it
+// again.
 #include "engine/functions/regex.h"
 
 #include "base/alloc.h"
@@ -51,8 +52,8 @@ static bool load_icu(struct icu *icu) {
         if (load(library, "open", version, &icu->open) && load(library, "close", version, &icu->close) &&
             load(library, "setText", version, &icu->set_text) && load(library, "matches", version, &icu->matches) &&
             load(library, "find", version, &icu->find) && load(library, "findNext", version, &icu->find_next) &&
-            load(library, "groupCount", version, &icu->group_count) &&
-            load(library, "start", version, &icu->start) && load(library, "end", version, &icu->end)) {
+            load(library, "groupCount", version, &icu->group_count) && load(library, "start", version, &icu->start) &&
+            load(library, "end", version, &icu->end)) {
             return true;
         }
         dlclose(library);
@@ -124,7 +125,8 @@ bool tide__regex_next(struct regex *regex) {
 bool tide__regex_group(struct regex *regex, int group, size_t *out_start, size_t *out_end) {
     int status = 0;
     if (group < 0 || group > regex->icu.group_count(regex->handle, &status)) return false;
-    int32_t start = regex->icu.start(regex->handle, group, &status), end = regex->icu.end(regex->handle, group, &status);
+    int32_t start = regex->icu.start(regex->handle, group, &status),
+            end = regex->icu.end(regex->handle, group, &status);
     if (status > 0 || start < 0 || end < start) return false;
     *out_start = regex->offsets[start];
     *out_end = regex->offsets[end];

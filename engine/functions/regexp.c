@@ -1,7 +1,7 @@
 // SIMILAR TO and the REGEXP functions.
 //
-// A pattern is compiled once a batch if it is the same for all rows. One that is no regular expression matches nothing, as in
-// Flink: REGEXP gives FALSE, the others NULL; for SIMILAR TO it is an error.
+// A pattern is compiled once a batch if it is the same for all rows. One that is no regular expression matches
+// nothing, as in Flink: REGEXP gives FALSE, the others NULL; for SIMILAR TO it is an error.
 #include "engine/functions/functions_list.h"
 #include "engine/functions/infer.h"
 #include "engine/functions/regex.h"
@@ -25,8 +25,11 @@ static tide_status run_regexp(struct eval_context *ctx, const struct expr *call,
                               struct selection rows, struct column *out, tide_error *err) {
     struct pattern_cache cache = {0};
     tide_status status = TIDE_OK;
-    EACH_ROW(rows, i, TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
-             out->bools[i] = cache.regex != NULL && tide__regex_match(cache.regex, args[0].str[i], false););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
+        out->bools[i] = cache.regex != NULL && tide__regex_match(cache.regex, args[0].str[i], false);
+    }
 done:
     tide__regex_close(cache.regex);
     return status;
@@ -36,16 +39,21 @@ static tide_status run_regexp_extract(struct eval_context *ctx, const struct exp
                                       struct selection rows, struct column *out, tide_error *err) {
     struct pattern_cache cache = {0};
     tide_status status = TIDE_OK;
-    EACH_ROW(rows, i, TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
-             struct str text = args[0].str[i]; size_t start = 0; size_t end = 0;
-             int64_t group = call->arg_count > 2 ? args[2].i64[i] : 0;
-             bool found = cache.regex != NULL && tide__regex_match(cache.regex, text, false) && group <= 1000 &&
-                          tide__regex_group(cache.regex, (int)group, &start, &end);
-             if (found) {
-                 out->str[i] = (struct str){text.data + start, end - start};
-             } else {
-                 tide__put_null(out, i);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
+        struct str text = args[0].str[i];
+        size_t start = 0;
+        size_t end = 0;
+        int64_t group = call->arg_count > 2 ? args[2].i64[i] : 0;
+        bool found = cache.regex != NULL && tide__regex_match(cache.regex, text, false) && group <= 1000 &&
+                     tide__regex_group(cache.regex, (int)group, &start, &end);
+        if (found) {
+            out->str[i] = (struct str){text.data + start, end - start};
+        } else {
+            tide__put_null(out, i);
+        }
+    }
 done:
     tide__regex_close(cache.regex);
     return status;
@@ -68,13 +76,17 @@ static tide_status run_regexp_replace(struct eval_context *ctx, const struct exp
     struct pattern_cache cache = {0};
     struct strbuf text = {0};
     tide_status status = TIDE_OK;
-    EACH_ROW(rows, i, TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
-             if (cache.regex == NULL) {
-                 tide__put_null(out, i);
-                 continue;
-             }
-             tide__strbuf_clear(&text); replace_all(cache.regex, args[0].str[i], args[2].str[i], &text);
-             out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
+        if (cache.regex == NULL) {
+            tide__put_null(out, i);
+            continue;
+        }
+        tide__strbuf_clear(&text);
+        replace_all(cache.regex, args[0].str[i], args[2].str[i], &text);
+        out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+    }
 done:
     tide__regex_close(cache.regex);
     tide__strbuf_deinit(&text);
@@ -85,14 +97,18 @@ static tide_status run_regexp_count(struct eval_context *ctx, const struct expr 
                                     struct selection rows, struct column *out, tide_error *err) {
     struct pattern_cache cache = {0};
     tide_status status = TIDE_OK;
-    EACH_ROW(rows, i, TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done); int64_t count = 0;
-             if (cache.regex == NULL) {
-                 tide__put_null(out, i);
-                 continue;
-             }
-             bool hit = tide__regex_match(cache.regex, args[0].str[i], false);
-             for (; hit; hit = tide__regex_next(cache.regex)) count++;
-             out->i64[i] = count;);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
+        int64_t count = 0;
+        if (cache.regex == NULL) {
+            tide__put_null(out, i);
+            continue;
+        }
+        bool hit = tide__regex_match(cache.regex, args[0].str[i], false);
+        for (; hit; hit = tide__regex_next(cache.regex)) count++;
+        out->i64[i] = count;
+    }
 done:
     tide__regex_close(cache.regex);
     return status;
@@ -163,19 +179,22 @@ static tide_status run_similar(struct eval_context *ctx, const struct expr *call
     struct strbuf regex = {0};
     tide_status status = TIDE_OK;
     struct str last = {0};
-    EACH_ROW(rows, i, struct str pattern = args[1].str[i];
-             struct str escape = call->arg_count > 2 ? args[2].str[i] : (struct str){NULL, 0};
-             if (!cache.valid || !tide__str_eq(last, pattern) || call->arg_count > 2) {
-                 tide__strbuf_clear(&regex);
-                 const char *problem = similar_to_regex(pattern, escape, &regex);
-                 if (problem != NULL) TIDE_TRY_OR(status, bad_pattern(call, pattern, problem, err), done);
-                 cache.valid = false;
-                 TIDE_TRY_OR(status, use_pattern(&cache, tide__strbuf_str(&regex), err), done);
-                 last = pattern;
-             }
-             if (cache.regex == NULL && pattern.len > 0) TIDE_TRY_OR(status, bad_pattern(call, pattern, NULL, err), done);
-             out->bools[i] = pattern.len == 0 ? args[0].str[i].len == 0
-                                              : tide__regex_match(cache.regex, args[0].str[i], true););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct str pattern = args[1].str[i];
+        struct str escape = call->arg_count > 2 ? args[2].str[i] : (struct str){NULL, 0};
+        if (!cache.valid || !tide__str_eq(last, pattern) || call->arg_count > 2) {
+            tide__strbuf_clear(&regex);
+            const char *problem = similar_to_regex(pattern, escape, &regex);
+            if (problem != NULL) TIDE_TRY_OR(status, bad_pattern(call, pattern, problem, err), done);
+            cache.valid = false;
+            TIDE_TRY_OR(status, use_pattern(&cache, tide__strbuf_str(&regex), err), done);
+            last = pattern;
+        }
+        if (cache.regex == NULL && pattern.len > 0) TIDE_TRY_OR(status, bad_pattern(call, pattern, NULL, err), done);
+        out->bools[i] = pattern.len == 0 ? args[0].str[i].len == 0
+                                         : tide__regex_match(cache.regex, args[0].str[i], true);
+    }
 done:
     tide__regex_close(cache.regex);
     tide__strbuf_deinit(&regex);
@@ -202,28 +221,57 @@ static const struct function_kernel kernel_regexp_count = {.null_if_any = true, 
 static const struct function_kernel kernel_similar = {.null_if_any = true, .run = run_similar};
 
 const struct function tide__fn_regexp = {
-    .name = "REGEXP", .arg_min = 2, .arg_max = 2, .infer = infer_test, .kernel = &kernel_regexp,
-    .signature = "REGEXP(STRING, pattern)", .summary = "Whether a part matches a Java regular expression.",
-    .example = "REGEXP('abc', '^a.c$')", .example_result = "TRUE",
+    .name = "REGEXP",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_test,
+    .kernel = &kernel_regexp,
+    .signature = "REGEXP(STRING, pattern)",
+    .summary = "Whether a part matches a Java regular expression.",
+    .example = "REGEXP('abc', '^a.c$')",
+    .example_result = "TRUE",
 };
 const struct function tide__fn_regexp_extract = {
-    .name = "REGEXP_EXTRACT", .arg_min = 2, .arg_max = 3, .infer = infer_extract, .kernel = &kernel_regexp_extract,
-    .signature = "REGEXP_EXTRACT(STRING, pattern[, group])", .summary = "The first match, or one of its groups.",
-    .example = "REGEXP_EXTRACT('foothebar', 'foo(.*?)(bar)', 2)", .example_result = "bar",
+    .name = "REGEXP_EXTRACT",
+    .arg_min = 2,
+    .arg_max = 3,
+    .infer = infer_extract,
+    .kernel = &kernel_regexp_extract,
+    .signature = "REGEXP_EXTRACT(STRING, pattern[, group])",
+    .summary = "The first match, or one of its groups.",
+    .example = "REGEXP_EXTRACT('foothebar', 'foo(.*?)(bar)', 2)",
+    .example_result = "bar",
 };
 const struct function tide__fn_regexp_replace = {
-    .name = "REGEXP_REPLACE", .arg_min = 3, .arg_max = 3, .infer = infer_replace, .kernel = &kernel_regexp_replace,
-    .signature = "REGEXP_REPLACE(STRING, pattern, new)", .summary = "With all matches replaced by a text.",
-    .example = "REGEXP_REPLACE('foobar', 'oo|ar', '')", .example_result = "fb",
+    .name = "REGEXP_REPLACE",
+    .arg_min = 3,
+    .arg_max = 3,
+    .infer = infer_replace,
+    .kernel = &kernel_regexp_replace,
+    .signature = "REGEXP_REPLACE(STRING, pattern, new)",
+    .summary = "With all matches replaced by a text.",
+    .example = "REGEXP_REPLACE('foobar', 'oo|ar', '')",
+    .example_result = "fb",
 };
 const struct function tide__fn_regexp_count = {
-    .name = "REGEXP_COUNT", .arg_min = 2, .arg_max = 2, .infer = infer_count, .kernel = &kernel_regexp_count,
-    .signature = "REGEXP_COUNT(STRING, pattern)", .summary = "The number of matches.",
-    .example = "REGEXP_COUNT('hello', 'l')", .example_result = "2",
+    .name = "REGEXP_COUNT",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_count,
+    .kernel = &kernel_regexp_count,
+    .signature = "REGEXP_COUNT(STRING, pattern)",
+    .summary = "The number of matches.",
+    .example = "REGEXP_COUNT('hello', 'l')",
+    .example_result = "2",
 };
 const struct function tide__fn_similar = {
-    .name = "SIMILAR TO", .arg_min = 2, .arg_max = 3, .infer = infer_test, .kernel = &kernel_similar,
+    .name = "SIMILAR TO",
+    .arg_min = 2,
+    .arg_max = 3,
+    .infer = infer_test,
+    .kernel = &kernel_similar,
     .signature = "STRING SIMILAR TO pattern [ESCAPE character]",
-    .summary = "Whether all of a string matches an SQL regular expression.", .example = "'abc' SIMILAR TO '(a|b)%'",
+    .summary = "Whether all of a string matches an SQL regular expression.",
+    .example = "'abc' SIMILAR TO '(a|b)%'",
     .example_result = "TRUE",
 };

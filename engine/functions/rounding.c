@@ -1,6 +1,7 @@
 // ABS, SIGN, FLOOR, CEIL, ROUND, TRUNCATE: they keep the kind of number.
 //
-// Flink rounds a DOUBLE by its shortest decimal text, half away from zero: ROUND(0.125, 2) is 0.13 and ROUND(1.005, 2) is 1.01.
+// Flink rounds a DOUBLE by its shortest decimal text, half away from zero: ROUND(0.125, 2) is 0.13 and ROUND(1.005,
+// 2) is 1.01.
 #include "engine/expr/kernel.h"
 #include "engine/functions/functions_list.h"
 #include "engine/functions/infer.h"
@@ -48,10 +49,15 @@ static tide_status run_floor_or_ceil(const struct column *arg, struct selection 
         return TIDE_OK;
     }
     int128 unit = tide__pow10(tide__decimal_scale(arg->type));
-    EACH_ROW(rows, i, int128 v = tide__decimal_at(arg, i); int128 whole = v / unit; int128 rest = v % unit;
-             if (up && rest > 0) whole++;
-             if (!up && rest < 0) whole--;
-             put_integer(out, i, whole););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        int128 v = tide__decimal_at(arg, i);
+        int128 whole = v / unit;
+        int128 rest = v % unit;
+        if (up && rest > 0) whole++;
+        if (!up && rest < 0) whole--;
+        put_integer(out, i, whole);
+    }
     return TIDE_OK;
 }
 
@@ -108,15 +114,19 @@ static tide_status round_rows(const struct expr *call, const struct column *args
         return TIDE_OK;
     }
     int from = tide__decimal_scale(args[0].type), to_scale = tide__decimal_scale(call->type);
-    EACH_ROW(rows, i, int digits = digits_at(call, args, i); int128 v = 0;
-             int to = digits > from ? from : digits;
-             bool ok = round_unscaled(tide__decimal_at(&args[0], i), from, to, cut, &v) &&
-                       tide__decimal_rescale(v, to > 0 ? to : 0, to_scale, &v);
-             if (ok) {
-                 put_integer(out, i, v);
-             } else {
-                 tide__put_null(out, i);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        int digits = digits_at(call, args, i);
+        int128 v = 0;
+        int to = digits > from ? from : digits;
+        bool ok = round_unscaled(tide__decimal_at(&args[0], i), from, to, cut, &v) &&
+                  tide__decimal_rescale(v, to > 0 ? to : 0, to_scale, &v);
+        if (ok) {
+            put_integer(out, i, v);
+        } else {
+            tide__put_null(out, i);
+        }
+    }
     return TIDE_OK;
 }
 
@@ -171,8 +181,15 @@ static const struct function_kernel kernel_truncate = {.null_if_any = true, .run
 
 #define ONE_NUMBER(symbol, sql, infer_, kernel_, summary_, example_, result_)                                          \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = 1, .arg_max = 1, .infer = infer_, .kernel = &kernel_, .signature = sql "(number)",     \
-        .summary = summary_, .example = example_, .example_result = result_,                                           \
+        .name = sql,                                                                                                   \
+        .arg_min = 1,                                                                                                  \
+        .arg_max = 1,                                                                                                  \
+        .infer = infer_,                                                                                               \
+        .kernel = &kernel_,                                                                                            \
+        .signature = sql "(number)",                                                                                   \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
 ONE_NUMBER(abs, "ABS", infer_same, kernel_abs, "The number without its sign.", "ABS(-3)", "3");
 ONE_NUMBER(sign, "SIGN", infer_same, kernel_sign, "-1, 0 or 1.", "SIGN(-2.5)", "-1.0");
@@ -180,12 +197,24 @@ ONE_NUMBER(floor, "FLOOR", infer_whole, kernel_floor, "The next whole number bel
 ONE_NUMBER(ceil, "CEIL", infer_whole, kernel_ceil, "The next whole number above.", "CEIL(2.1)", "3");
 ONE_NUMBER(ceiling, "CEILING", infer_whole, kernel_ceil, "The next whole number above.", "CEILING(2.1)", "3");
 const struct function tide__fn_round = {
-    .name = "ROUND", .arg_min = 1, .arg_max = 2, .infer = infer_round, .kernel = &kernel_round,
-    .signature = "ROUND(number[, digits])", .summary = "Rounds to digits behind the point, half away from zero.",
-    .example = "ROUND(2.345, 2)", .example_result = "2.35",
+    .name = "ROUND",
+    .arg_min = 1,
+    .arg_max = 2,
+    .infer = infer_round,
+    .kernel = &kernel_round,
+    .signature = "ROUND(number[, digits])",
+    .summary = "Rounds to digits behind the point, half away from zero.",
+    .example = "ROUND(2.345, 2)",
+    .example_result = "2.35",
 };
 const struct function tide__fn_truncate = {
-    .name = "TRUNCATE", .arg_min = 1, .arg_max = 2, .infer = infer_round, .kernel = &kernel_truncate,
-    .signature = "TRUNCATE(number[, digits])", .summary = "Cuts to digits behind the point.",
-    .example = "TRUNCATE(42.345, 2)", .example_result = "42.34",
+    .name = "TRUNCATE",
+    .arg_min = 1,
+    .arg_max = 2,
+    .infer = infer_round,
+    .kernel = &kernel_truncate,
+    .signature = "TRUNCATE(number[, digits])",
+    .summary = "Cuts to digits behind the point.",
+    .example = "TRUNCATE(42.345, 2)",
+    .example_result = "42.34",
 };

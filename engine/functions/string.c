@@ -65,22 +65,31 @@ static tide_status run_position(struct eval_context *ctx, const struct expr *cal
 
 static tide_status run_instr(struct eval_context *ctx, const struct expr *call, const struct column *args,
                              struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, out->i64[i] = position_of(args[0].str[i], args[1].str[i], optional(call, args, 2, i),
-                                                optional(call, args, 3, i)););
+    EACH_ROW(rows, i,
+             out->i64[i] = position_of(args[0].str[i], args[1].str[i], optional(call, args, 2, i),
+                                       optional(call, args, 3, i)););
     return TIDE_OK;
 }
 
 static tide_status run_startswith(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                   struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, struct str s = args[0].str[i]; struct str p = args[1].str[i];
-             out->bools[i] = p.len <= s.len && (p.len == 0 || memcmp(s.data, p.data, p.len) == 0););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct str s = args[0].str[i];
+        struct str p = args[1].str[i];
+        out->bools[i] = p.len <= s.len && (p.len == 0 || memcmp(s.data, p.data, p.len) == 0);
+    }
     return TIDE_OK;
 }
 
 static tide_status run_endswith(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                 struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, struct str s = args[0].str[i]; struct str p = args[1].str[i];
-             out->bools[i] = p.len <= s.len && (p.len == 0 || memcmp(s.data + s.len - p.len, p.data, p.len) == 0););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct str s = args[0].str[i];
+        struct str p = args[1].str[i];
+        out->bools[i] = p.len <= s.len && (p.len == 0 || memcmp(s.data + s.len - p.len, p.data, p.len) == 0);
+    }
     return TIDE_OK;
 }
 
@@ -110,26 +119,38 @@ static struct str part_of(struct str s, int64_t start, int64_t length) {
 
 static tide_status run_substring(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                  struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, int64_t length = call->arg_count > 2 ? args[2].i64[i] : INT64_MAX;
-             if (length < 0) {
-                 tide__put_null(out, i);
-             } else {
-                 out->str[i] = part_of(args[0].str[i], args[1].i64[i], length);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        int64_t length = call->arg_count > 2 ? args[2].i64[i] : INT64_MAX;
+        if (length < 0) {
+            tide__put_null(out, i);
+        } else {
+            out->str[i] = part_of(args[0].str[i], args[1].i64[i], length);
+        }
+    }
     return TIDE_OK;
 }
 
 static tide_status run_left(struct eval_context *ctx, const struct expr *call, const struct column *args,
                             struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, struct str s = args[0].str[i]; s.len = tide__text_prefix(s, args[1].i64[i]); out->str[i] = s;);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct str s = args[0].str[i];
+        s.len = tide__text_prefix(s, args[1].i64[i]);
+        out->str[i] = s;
+    }
     return TIDE_OK;
 }
 
 static tide_status run_right(struct eval_context *ctx, const struct expr *call, const struct column *args,
                              struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, struct str s = args[0].str[i]; int64_t wanted = args[1].i64[i] < 0 ? 0 : args[1].i64[i];
-             size_t skip = tide__text_prefix(s, length_of(s) - wanted);
-             out->str[i] = (struct str){s.data + skip, s.len - skip};);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct str s = args[0].str[i];
+        int64_t wanted = args[1].i64[i] < 0 ? 0 : args[1].i64[i];
+        size_t skip = tide__text_prefix(s, length_of(s) - wanted);
+        out->str[i] = (struct str){s.data + skip, s.len - skip};
+    }
     return TIDE_OK;
 }
 
@@ -186,24 +207,30 @@ static tide_status run_rtrim(struct eval_context *ctx, const struct expr *call, 
 static tide_status run_split_index(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                    struct selection rows, struct column *out, tide_error *err) {
     bool code = args[1].physical == PHYSICAL_I64;
-    EACH_ROW(rows, i, struct str rest = args[0].str[i]; int64_t index = args[2].i64[i];
-             char c = code ? (char)args[1].i64[i] : 0;
-             struct str separator = code ? (struct str){&c, 1} : args[1].str[i];
-             if (separator.len == 0) separator = STR_LIT(" ");
-             bool found = index >= 0 && rest.len > 0;
-             size_t at = 0;
-             for (; found && index > 0; index--) {
-                 at = tide__text_find(rest, separator, 0);
-                 found = at != SIZE_MAX;
-                 if (!found) break;
-                 rest.data += at + separator.len;
-                 rest.len -= at + separator.len;
-             }
-             if (!found) {
-                 tide__put_null(out, i);
-                 continue;
-             }
-             at = tide__text_find(rest, separator, 0); if (at != SIZE_MAX) rest.len = at; out->str[i] = rest;);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct str rest = args[0].str[i];
+        int64_t index = args[2].i64[i];
+        char c = code ? (char)args[1].i64[i] : 0;
+        struct str separator = code ? (struct str){&c, 1} : args[1].str[i];
+        if (separator.len == 0) separator = STR_LIT(" ");
+        bool found = index >= 0 && rest.len > 0;
+        size_t at = 0;
+        for (; found && index > 0; index--) {
+            at = tide__text_find(rest, separator, 0);
+            found = at != SIZE_MAX;
+            if (!found) break;
+            rest.data += at + separator.len;
+            rest.len -= at + separator.len;
+        }
+        if (!found) {
+            tide__put_null(out, i);
+            continue;
+        }
+        at = tide__text_find(rest, separator, 0);
+        if (at != SIZE_MAX) rest.len = at;
+        out->str[i] = rest;
+    }
     return TIDE_OK;
 }
 
@@ -211,14 +238,18 @@ static tide_status run_split_index(struct eval_context *ctx, const struct expr *
 
 static tide_status run_concat(struct eval_context *ctx, const struct expr *call, const struct column *args,
                               struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, size_t len = 0;
-             for (uint32_t a = 0; a < call->arg_count; a++) len += args[a].str[i].len;
-             char *text = tide__arena_alloc(ctx->scratch, len); size_t at = 0;
-             for (uint32_t a = 0; a < call->arg_count; a++) {
-                 if (args[a].str[i].len > 0) memcpy(text + at, args[a].str[i].data, args[a].str[i].len);
-                 at += args[a].str[i].len;
-             }
-             out->str[i] = (struct str){text, len};);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        size_t len = 0;
+        for (uint32_t a = 0; a < call->arg_count; a++) len += args[a].str[i].len;
+        char *text = tide__arena_alloc(ctx->scratch, len);
+        size_t at = 0;
+        for (uint32_t a = 0; a < call->arg_count; a++) {
+            if (args[a].str[i].len > 0) memcpy(text + at, args[a].str[i].data, args[a].str[i].len);
+            at += args[a].str[i].len;
+        }
+        out->str[i] = (struct str){text, len};
+    }
     return TIDE_OK;
 }
 
@@ -242,12 +273,15 @@ static tide_status run_concat_ws(struct eval_context *ctx, const struct expr *ca
 // ELT(n, a, b, ...): the nth of the rest; NULL if there is none.
 static tide_status run_elt(struct eval_context *ctx, const struct expr *call, const struct column *args,
                            struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, int64_t n = tide__column_is_null(&args[0], i) ? 0 : args[0].i64[i];
-             if (n < 1 || n >= call->arg_count || tide__column_is_null(&args[n], i)) {
-                 tide__put_null(out, i);
-             } else {
-                 out->str[i] = args[n].str[i];
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        int64_t n = tide__column_is_null(&args[0], i) ? 0 : args[0].i64[i];
+        if (n < 1 || n >= call->arg_count || tide__column_is_null(&args[n], i)) {
+            tide__put_null(out, i);
+        } else {
+            out->str[i] = args[n].str[i];
+        }
+    }
     return TIDE_OK;
 }
 
@@ -339,8 +373,15 @@ static const struct function_kernel kernel_elt = {.run = run_elt};
 
 #define FUNCTION(symbol, sql, least, most, infer_, kernel_, signature_, summary_, example_, result_)                   \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = least, .arg_max = most, .infer = infer_, .kernel = &kernel_, .signature = signature_,  \
-        .summary = summary_, .example = example_, .example_result = result_,                                           \
+        .name = sql,                                                                                                   \
+        .arg_min = least,                                                                                              \
+        .arg_max = most,                                                                                               \
+        .infer = infer_,                                                                                               \
+        .kernel = &kernel_,                                                                                            \
+        .signature = signature_,                                                                                       \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
 FUNCTION(char_length, "CHAR_LENGTH", 1, 1, infer_length, kernel_char_length, "CHAR_LENGTH(STRING)",
          "The number of characters.", "CHAR_LENGTH('abc')", "3");
@@ -358,8 +399,8 @@ FUNCTION(startswith, "STARTSWITH", 2, 2, infer_affix, kernel_startswith, "STARTS
          "Whether the string begins with a part.", "STARTSWITH('hello', 'he')", "TRUE");
 FUNCTION(endswith, "ENDSWITH", 2, 2, infer_affix, kernel_endswith, "ENDSWITH(STRING, part)",
          "Whether the string ends with a part.", "ENDSWITH('hello', 'lo')", "TRUE");
-FUNCTION(ascii, "ASCII", 1, 1, infer_length, kernel_ascii, "ASCII(STRING)", "The first byte as a number.",
-         "ASCII('A')", "65");
+FUNCTION(ascii, "ASCII", 1, 1, infer_length, kernel_ascii, "ASCII(STRING)", "The first byte as a number.", "ASCII('A')",
+         "65");
 FUNCTION(substring, "SUBSTRING", 2, 3, infer_part, kernel_substring, "SUBSTRING(STRING, start[, length])",
          "A part, from 1; a negative start counts from the end.", "SUBSTRING('hello', 2, 3)", "ell");
 FUNCTION(substr, "SUBSTR", 2, 3, infer_part, kernel_substring, "SUBSTR(STRING, start[, length])",

@@ -228,8 +228,15 @@ static tide_status infer_hex(struct infer_context *ctx, struct expr *call, tide_
     }                                                                                                                  \
     static const struct function_kernel kernel_##symbol = {.null_if_any = true, .run = run_##symbol};                  \
     const struct function tide__fn_##symbol = {                                                                        \
-        .name = sql, .arg_min = least, .arg_max = most, .infer = infer_, .kernel = &kernel_##symbol,                   \
-        .signature = signature_, .summary = summary_, .example = example_, .example_result = result_,                  \
+        .name = sql,                                                                                                   \
+        .arg_min = least,                                                                                              \
+        .arg_max = most,                                                                                               \
+        .infer = infer_,                                                                                               \
+        .kernel = &kernel_##symbol,                                                                                    \
+        .signature = signature_,                                                                                       \
+        .summary = summary_,                                                                                           \
+        .example = example_,                                                                                           \
+        .example_result = result_,                                                                                     \
     }
 FUNCTION(upper, "UPPER", 1, 1, infer_same, "UPPER(STRING)", "In capital letters.", "UPPER('abc')", "ABC");
 FUNCTION(lower, "LOWER", 1, 1, infer_same, "LOWER(STRING)", "In small letters.", "LOWER('ABC')", "abc");

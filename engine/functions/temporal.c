@@ -39,11 +39,25 @@ int64_t tide__months_between(int64_t from_ms, int64_t to_ms) {
 }
 
 static const char *const unit_names[UNIT_COUNT] = {
-    [UNIT_YEAR] = "YEAR", [UNIT_QUARTER] = "QUARTER", [UNIT_MONTH] = "MONTH", [UNIT_WEEK] = "WEEK",
-    [UNIT_DAY] = "DAY", [UNIT_DOW] = "DOW", [UNIT_ISODOW] = "ISODOW", [UNIT_DOY] = "DOY",
-    [UNIT_ISOYEAR] = "ISOYEAR", [UNIT_HOUR] = "HOUR", [UNIT_MINUTE] = "MINUTE", [UNIT_SECOND] = "SECOND",
-    [UNIT_MILLISECOND] = "MILLISECOND", [UNIT_MICROSECOND] = "MICROSECOND", [UNIT_NANOSECOND] = "NANOSECOND",
-    [UNIT_EPOCH] = "EPOCH", [UNIT_DECADE] = "DECADE", [UNIT_CENTURY] = "CENTURY", [UNIT_MILLENNIUM] = "MILLENNIUM",
+    [UNIT_YEAR] = "YEAR",
+    [UNIT_QUARTER] = "QUARTER",
+    [UNIT_MONTH] = "MONTH",
+    [UNIT_WEEK] = "WEEK",
+    [UNIT_DAY] = "DAY",
+    [UNIT_DOW] = "DOW",
+    [UNIT_ISODOW] = "ISODOW",
+    [UNIT_DOY] = "DOY",
+    [UNIT_ISOYEAR] = "ISOYEAR",
+    [UNIT_HOUR] = "HOUR",
+    [UNIT_MINUTE] = "MINUTE",
+    [UNIT_SECOND] = "SECOND",
+    [UNIT_MILLISECOND] = "MILLISECOND",
+    [UNIT_MICROSECOND] = "MICROSECOND",
+    [UNIT_NANOSECOND] = "NANOSECOND",
+    [UNIT_EPOCH] = "EPOCH",
+    [UNIT_DECADE] = "DECADE",
+    [UNIT_CENTURY] = "CENTURY",
+    [UNIT_MILLENNIUM] = "MILLENNIUM",
 };
 
 bool tide__time_unit_find(struct str name, enum time_unit *out) {

@@ -15,9 +15,26 @@ int64_t tide__add_months_millis(int64_t ms, int64_t months);
 int64_t tide__months_between(int64_t from_ms, int64_t to_ms);
 
 enum time_unit {
-    UNIT_YEAR, UNIT_QUARTER, UNIT_MONTH, UNIT_WEEK, UNIT_DAY, UNIT_DOW, UNIT_ISODOW, UNIT_DOY, UNIT_ISOYEAR, UNIT_HOUR,
-    UNIT_MINUTE, UNIT_SECOND, UNIT_MILLISECOND, UNIT_MICROSECOND, UNIT_NANOSECOND, UNIT_EPOCH, UNIT_DECADE,
-    UNIT_CENTURY, UNIT_MILLENNIUM, UNIT_COUNT,
+    UNIT_YEAR,
+    UNIT_QUARTER,
+    UNIT_MONTH,
+    UNIT_WEEK,
+    UNIT_DAY,
+    UNIT_DOW,
+    UNIT_ISODOW,
+    UNIT_DOY,
+    UNIT_ISOYEAR,
+    UNIT_HOUR,
+    UNIT_MINUTE,
+    UNIT_SECOND,
+    UNIT_MILLISECOND,
+    UNIT_MICROSECOND,
+    UNIT_NANOSECOND,
+    UNIT_EPOCH,
+    UNIT_DECADE,
+    UNIT_CENTURY,
+    UNIT_MILLENNIUM,
+    UNIT_COUNT,
 };
 bool tide__time_unit_find(struct str name, enum time_unit *out);
 const char *tide__time_unit_name(enum time_unit unit);

@@ -31,12 +31,15 @@ void tide__text_put_utf8(uint32_t c, struct strbuf *out) {
 tide_status tide__text_rows(struct eval_context *ctx, const struct expr *call, const struct column *args,
                             struct selection rows, tide__text_make *make, struct column *out) {
     struct strbuf text = {0};
-    EACH_ROW(rows, i, tide__strbuf_clear(&text);
-             if (make(call, args, i, &text)) {
-                 out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
-             } else {
-                 tide__put_null(out, i);
-             });
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        tide__strbuf_clear(&text);
+        if (make(call, args, i, &text)) {
+            out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+        } else {
+            tide__put_null(out, i);
+        }
+    }
     tide__strbuf_deinit(&text);
     return TIDE_OK;
 }

@@ -9,7 +9,7 @@
 
 enum { KINDS = 6, ROWS = 400 };
 
-static const enum type_kind kinds[KINDS] = {TYPE_BOOLEAN, TYPE_BIGINT,    TYPE_DOUBLE,
+static const enum type_kind kinds[KINDS] = {TYPE_BOOLEAN, TYPE_BIGINT,  TYPE_DOUBLE,
                                             TYPE_DECIMAL, TYPE_VARCHAR, TYPE_TIMESTAMP};
 
 static struct type type_of(int k) {
@@ -29,9 +29,7 @@ static void fill(struct column *column, size_t row, struct arena *arena) {
     switch (column->physical) {
     case PHYSICAL_BOOL: column->bools[row] = random() % 2; break;
     case PHYSICAL_I64: column->i64[row] = random() % 3 ? random_i64() : random() % 5 - 2; break;
-    case PHYSICAL_F64:
-        column->f64[row] = random() % 2 ? doubles[random() % 9] : (double)random_i64() / 1000.0;
-        break;
+    case PHYSICAL_F64: column->f64[row] = random() % 2 ? doubles[random() % 9] : (double)random_i64() / 1000.0; break;
     case PHYSICAL_I128: column->i128[row] = (int128)random_i64() * (random() % 2 ? 1 : random_i64()); break;
     case PHYSICAL_TIME: column->time[row] = (struct timestamp){random_i64(), (int32_t)(random() % 1000000)}; break;
     case PHYSICAL_STR: {

@@ -150,9 +150,9 @@ static inline struct expr *cast_to(struct expr *expr, bool is_try, const struct 
     return out;
 }
 
-#define CAST(expr, kind) cast_to(expr, false, plain(kind))
-#define CAST_SIZED(expr, kind, p, s) cast_to(expr, false, type_of(kind, true, p, s))
-#define TRY_CAST(expr, kind) cast_to(expr, true, plain(kind))
+#define CAST(expr, kind)                 cast_to(expr, false, plain(kind))
+#define CAST_SIZED(expr, kind, p, s)     cast_to(expr, false, type_of(kind, true, p, s))
+#define TRY_CAST(expr, kind)             cast_to(expr, true, plain(kind))
 #define TRY_CAST_SIZED(expr, kind, p, s) cast_to(expr, true, type_of(kind, true, p, s))
 
 // Evaluates an expression without columns: `value : TYPE`, or `!message`.

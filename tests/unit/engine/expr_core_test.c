@@ -46,14 +46,14 @@ START_TEST(floats) {
 END_TEST
 
 START_TEST(times) {
-    SHOWS(CALL("+", TS("2020-02-29 12:34:56.789", 3), MILLIS(86400000)), "2020-03-01 12:34:56.789 : TIMESTAMP(3) NOT NULL");
+    SHOWS(CALL("+", TS("2020-02-29 12:34:56.789", 3), MILLIS(86400000)),
+          "2020-03-01 12:34:56.789 : TIMESTAMP(3) NOT NULL");
     SHOWS(CALL("-", TS("2020-03-31 00:00:00", 3), MONTHS(1)), "2020-02-29 00:00:00.000 : TIMESTAMP(3) NOT NULL");
     SHOWS(CALL("-", DATE("2020-02-29"), MONTHS(12)), "2019-02-28 : DATE NOT NULL");
     SHOWS(CALL("+", MILLIS(3600000), TIME("23:59:59")), "00:59:59 : TIME(0) NOT NULL");
     SHOWS(CALL("*", I(6), MILLIS(10000)), "+0 00:01:00.000 : INTERVAL SECOND(3) NOT NULL");
     SHOWS(CALL("+", MONTHS(14), MONTHS(1)), "+1-03 : INTERVAL MONTH NOT NULL");
-    SHOWS(CALL("+", TS("2020-01-01 00:00:00", 3), I(1)),
-          "!cannot apply '+' to arguments of type (TIMESTAMP(3), INT)");
+    SHOWS(CALL("+", TS("2020-01-01 00:00:00", 3), I(1)), "!cannot apply '+' to arguments of type (TIMESTAMP(3), INT)");
 }
 END_TEST
 
@@ -120,16 +120,27 @@ START_TEST(number_casts) {
 END_TEST
 
 START_TEST(text_casts) {
-    static const struct { const char *text, *as_int, *as_boolean, *as_double, *as_decimal; } cases[] = {
-        {"12", "12", "<NULL>", "12.0", "12.00"}, {" +12", "12", "<NULL>", "12.0", "12.00"},
-        {"12.9", "12", "<NULL>", "12.9", "12.90"}, {"1e3", "<NULL>", "<NULL>", "1000.0", "1000.00"},
-        {"", "<NULL>", "<NULL>", "<NULL>", "<NULL>"}, {".5", "0", "<NULL>", "0.5", "0.50"},
-        {"12.", "12", "<NULL>", "12.0", "12.00"}, {"0x1F", "<NULL>", "<NULL>", "<NULL>", "<NULL>"},
-        {"3000000000", "<NULL>", "<NULL>", "3.0E9", "<NULL>"}, {"NaN", "<NULL>", "<NULL>", "NaN", "<NULL>"},
-        {"1d", "<NULL>", "<NULL>", "1.0", "1.00"}, {"0.1f", "<NULL>", "<NULL>", "0.1", "0.10"},
-        {"Infinity", "<NULL>", "<NULL>", "Infinity", "<NULL>"}, {"9999.995", "9999", "<NULL>", "9999.995", "10000.00"},
-        {"yes", "<NULL>", "TRUE", "<NULL>", "<NULL>"}, {"1", "1", "TRUE", "1.0", "1.00"},
-        {"F", "<NULL>", "FALSE", "<NULL>", "<NULL>"}, {"-0", "0", "<NULL>", "-0.0", "0.00"},
+    static const struct {
+        const char *text, *as_int, *as_boolean, *as_double, *as_decimal;
+    } cases[] = {
+        {"12", "12", "<NULL>", "12.0", "12.00"},
+        {" +12", "12", "<NULL>", "12.0", "12.00"},
+        {"12.9", "12", "<NULL>", "12.9", "12.90"},
+        {"1e3", "<NULL>", "<NULL>", "1000.0", "1000.00"},
+        {"", "<NULL>", "<NULL>", "<NULL>", "<NULL>"},
+        {".5", "0", "<NULL>", "0.5", "0.50"},
+        {"12.", "12", "<NULL>", "12.0", "12.00"},
+        {"0x1F", "<NULL>", "<NULL>", "<NULL>", "<NULL>"},
+        {"3000000000", "<NULL>", "<NULL>", "3.0E9", "<NULL>"},
+        {"NaN", "<NULL>", "<NULL>", "NaN", "<NULL>"},
+        {"1d", "<NULL>", "<NULL>", "1.0", "1.00"},
+        {"0.1f", "<NULL>", "<NULL>", "0.1", "0.10"},
+        {"Infinity", "<NULL>", "<NULL>", "Infinity", "<NULL>"},
+        {"9999.995", "9999", "<NULL>", "9999.995", "10000.00"},
+        {"yes", "<NULL>", "TRUE", "<NULL>", "<NULL>"},
+        {"1", "1", "TRUE", "1.0", "1.00"},
+        {"F", "<NULL>", "FALSE", "<NULL>", "<NULL>"},
+        {"-0", "0", "<NULL>", "-0.0", "0.00"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct expr *s = S(cases[i].text);
@@ -151,18 +162,26 @@ START_TEST(text_casts) {
 END_TEST
 
 START_TEST(time_casts) {
-    static const struct { const char *text, *date, *time, *ts; } cases[] = {
+    static const struct {
+        const char *text, *date, *time, *ts;
+    } cases[] = {
         {"2020-02-29", "2020-02-29", "<NULL>", "2020-02-29 00:00:00.000"},
         {"2020-02-30", "<NULL>", "<NULL>", "2020-02-29 00:00:00.000"},
-        {"2020-2-9", "2020-02-09", "<NULL>", "2020-02-09 00:00:00.000"}, {"12:34:56", "<NULL>", "12:34:56", "<NULL>"},
+        {"2020-2-9", "2020-02-09", "<NULL>", "2020-02-09 00:00:00.000"},
+        {"12:34:56", "<NULL>", "12:34:56", "<NULL>"},
         {"12:34", "<NULL>", "12:34:00", "<NULL>"},
         {"2020-02-29 12:34:56.789123", "2020-02-29", "<NULL>", "2020-02-29 12:34:56.789"},
-        {"2020-02-29T12:34:56", "<NULL>", "<NULL>", "<NULL>"}, {"2020-02-29 12:34", "2020-02-29", "<NULL>", "<NULL>"},
+        {"2020-02-29T12:34:56", "<NULL>", "<NULL>", "<NULL>"},
+        {"2020-02-29 12:34", "2020-02-29", "<NULL>", "<NULL>"},
         {"2020-02-29 24:00:00", "2020-02-29", "<NULL>", "2020-03-01 00:00:00.000"},
-        {"20200229", "<NULL>", "<NULL>", "<NULL>"}, {"2020-02", "2020-02-01", "<NULL>", "<NULL>"},
-        {"2020", "2020-01-01", "<NULL>", "<NULL>"}, {" 2020-02-29", "2020-02-29", "<NULL>", "<NULL>"},
-        {"12:34:56.5", "<NULL>", "12:34:56", "<NULL>"}, {"1:2:3", "<NULL>", "01:02:03", "<NULL>"},
-        {"", "<NULL>", "<NULL>", "<NULL>"}, {"2020-13-01", "<NULL>", "<NULL>", "<NULL>"},
+        {"20200229", "<NULL>", "<NULL>", "<NULL>"},
+        {"2020-02", "2020-02-01", "<NULL>", "<NULL>"},
+        {"2020", "2020-01-01", "<NULL>", "<NULL>"},
+        {" 2020-02-29", "2020-02-29", "<NULL>", "<NULL>"},
+        {"12:34:56.5", "<NULL>", "12:34:56", "<NULL>"},
+        {"1:2:3", "<NULL>", "01:02:03", "<NULL>"},
+        {"", "<NULL>", "<NULL>", "<NULL>"},
+        {"2020-13-01", "<NULL>", "<NULL>", "<NULL>"},
         {"2020-02-29 12:34:56Z", "2020-02-29", "<NULL>", "<NULL>"},
         {"0001-01-01 00:00:00", "0001-01-01", "<NULL>", "0001-01-01 00:00:00.000"},
     };

@@ -65,11 +65,15 @@ START_TEST(add_and_difference) {
     SHOWS(CALL("TIMESTAMPADD", S("MONTH"), I(1), stamp(2)), "2024-01-31 23:59:59.000 : TIMESTAMP(3) NOT NULL");
     SHOWS(CALL("TIMESTAMPADD", S("YEAR"), I(1), DATE("2020-02-29")), "2021-02-28 : DATE NOT NULL");
     SHOWS(CALL("TIMESTAMPADD", S("WEEK"), I(1), DATE("2020-02-29")), "2020-03-07 : DATE NOT NULL");
-    static const struct { const char *unit, *expected[5]; } cases[] = {
-        {"YEAR", {"0", "-50", "3", "3", "-116"}}, {"MONTH", {"0", "-602", "46", "46", "-1399"}},
+    static const struct {
+        const char *unit, *expected[5];
+    } cases[] = {
+        {"YEAR", {"0", "-50", "3", "3", "-116"}},
+        {"MONTH", {"0", "-602", "46", "46", "-1399"}},
         {"DAY", {"0", "-18321", "1401", "1401", "-42609"}},
         {"SECOND", {"2096", "-1582977601", "121089599", "121089600", "613510157"}},
-        {"WEEK", {"0", "-2617", "200", "200", "1014"}}, {"QUARTER", {"0", "-200", "15", "15", "-466"}},
+        {"WEEK", {"0", "-2617", "200", "200", "1014"}},
+        {"QUARTER", {"0", "-200", "15", "15", "-466"}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         for (int i = 0; i < 5; i++) {
@@ -91,17 +95,21 @@ static const char *format(struct expr *time, const char *pattern) {
 }
 
 START_TEST(date_format) {
-    static const struct { const char *pattern, *expected[5]; } cases[] = {
-        {"yyyy/M/d H:m:s", {"2020/2/29 12:34:56", "1969/12/31 23:59:59", "2023/12/31 23:59:59", "2024/1/1 0:0:0",
-                            "1903/7/4 1:1:1"}},
+    static const struct {
+        const char *pattern, *expected[5];
+    } cases[] = {
+        {"yyyy/M/d H:m:s",
+         {"2020/2/29 12:34:56", "1969/12/31 23:59:59", "2023/12/31 23:59:59", "2024/1/1 0:0:0", "1903/7/4 1:1:1"}},
         {"yy-MM", {"20-02", "69-12", "23-12", "24-01", "03-07"}},
         {"hh:mm a", {"12:34 PM", "11:59 PM", "11:59 PM", "12:00 AM", "01:01 AM"}},
-        {"EEE", {"Sat", "Wed", "Sun", "Mon", "Sat"}}, {"D", {"60", "365", "365", "1", "185"}},
-        {"yyyy-MM-dd'T'HH:mm", {"2020-02-29T12:34", "1969-12-31T23:59", "2023-12-31T23:59", "2024-01-01T00:00",
-                                "1903-07-04T01:01"}},
+        {"EEE", {"Sat", "Wed", "Sun", "Mon", "Sat"}},
+        {"D", {"60", "365", "365", "1", "185"}},
+        {"yyyy-MM-dd'T'HH:mm",
+         {"2020-02-29T12:34", "1969-12-31T23:59", "2023-12-31T23:59", "2024-01-01T00:00", "1903-07-04T01:01"}},
         {"HHmmssSSS", {"123456789", "235959000", "235959000", "000000100", "010101000"}},
-        {"EEEE, MMMM d", {"Saturday, February 29", "Wednesday, December 31", "Sunday, December 31",
-                          "Monday, January 1", "Saturday, July 4"}},
+        {"EEEE, MMMM d",
+         {"Saturday, February 29", "Wednesday, December 31", "Sunday, December 31", "Monday, January 1",
+          "Saturday, July 4"}},
         {"Q kk KK G", {"1 12 00 AD", "4 23 11 AD", "4 23 11 AD", "1 24 00 AD", "3 01 01 AD"}},
         {"ww e", {"09 7", "01 4", "01 1", "01 2", "27 7"}},
     };
@@ -117,7 +125,9 @@ START_TEST(date_format) {
 END_TEST
 
 START_TEST(parse) {
-    static const struct { const char *text, *plain, *pattern, *date; } cases[] = {
+    static const struct {
+        const char *text, *plain, *pattern, *date;
+    } cases[] = {
         {"2020-02-29 12:34:56", "2020-02-29 12:34:56.000", "2020-02-29 12:34:56.000", "2020-02-29"},
         {"2020-02-29 12:34:56.789", "2020-02-29 12:34:56.789", "2020-02-29 12:34:56.789", "2020-02-29"},
         {"2020-02-29 12:34", "<NULL>", "2020-02-29 12:34:00.000", "2020-02-29"},
@@ -135,7 +145,8 @@ START_TEST(parse) {
               tide__arena_printf(&arena, "%s : TIMESTAMP(3)", cases[i].pattern));
         SHOWS(CALL("TO_DATE", s), tide__arena_printf(&arena, "%s : DATE", cases[i].date));
     }
-    SHOWS(CALL("TO_TIMESTAMP", S("29/02/2020 1:05 PM"), S("dd/MM/yyyy h:mm a")), "2020-02-29 13:05:00.000 : TIMESTAMP(3)");
+    SHOWS(CALL("TO_TIMESTAMP", S("29/02/2020 1:05 PM"), S("dd/MM/yyyy h:mm a")),
+          "2020-02-29 13:05:00.000 : TIMESTAMP(3)");
     SHOWS(CALL("TO_TIMESTAMP", S("20200229123456"), S("yyyyMMddHHmmss")), "2020-02-29 12:34:56.000 : TIMESTAMP(3)");
     SHOWS(CALL("TO_TIMESTAMP", S("2020-02-29T12:34:56Z"), S("yyyy-MM-dd'T'HH:mm:ss[.SSS]'Z'")),
           "2020-02-29 12:34:56.000 : TIMESTAMP(3)");
