@@ -26,28 +26,29 @@ static inline double round_to(const struct type *type, double v) {
 
 static inline void set_null(struct column *column, size_t row) {
     column->nulls[row] = 1;
-    memset((char *)column->data + row * tide__physical_size(column->physical), 0, tide__physical_size(column->physical));
+    memset((char *)column->data + row * tide__physical_size(column->physical), 0,
+           tide__physical_size(column->physical));
 }
 
 // Calls `body` with `acc` and `row` for each row whose argument is not NULL.
-#define FOR_EACH_VALUE(type, in, aggregator, acc, row, body)                                                     \
-    do {                                                                                                         \
-        const uint8_t *nulls_ = (in)->column->nulls;                                                             \
-        const uint32_t offset_ = (aggregator)->offset;                                                           \
-        if (nulls_ == NULL) {                                                                                    \
-            for (size_t i_ = 0; i_ < (in)->n; i_++) {                                                            \
-                type *acc = (type *)(void *)((in)->payloads[i_] + offset_);                                      \
-                const uint32_t row = (in)->rows[i_];                                                             \
-                body;                                                                                            \
-            }                                                                                                    \
-        } else {                                                                                                 \
-            for (size_t i_ = 0; i_ < (in)->n; i_++) {                                                            \
-                const uint32_t row = (in)->rows[i_];                                                             \
-                if (nulls_[row]) continue;                                                                       \
-                type *acc = (type *)(void *)((in)->payloads[i_] + offset_);                                      \
-                body;                                                                                            \
-            }                                                                                                    \
-        }                                                                                                        \
+#define FOR_EACH_VALUE(type, in, aggregator, acc, row, body)                                                           \
+    do {                                                                                                               \
+        const uint8_t *nulls_ = (in)->column->nulls;                                                                   \
+        const uint32_t offset_ = (aggregator)->offset;                                                                 \
+        if (nulls_ == NULL) {                                                                                          \
+            for (size_t i_ = 0; i_ < (in)->n; i_++) {                                                                  \
+                type *acc = (type *)(void *)((in)->payloads[i_] + offset_);                                            \
+                const uint32_t row = (in)->rows[i_];                                                                   \
+                body;                                                                                                  \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            for (size_t i_ = 0; i_ < (in)->n; i_++) {                                                                  \
+                const uint32_t row = (in)->rows[i_];                                                                   \
+                if (nulls_[row]) continue;                                                                             \
+                type *acc = (type *)(void *)((in)->payloads[i_] + offset_);                                            \
+                body;                                                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
     } while (0)
 
 // The accumulator of result row i.

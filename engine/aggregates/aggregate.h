@@ -30,7 +30,7 @@ struct aggregate_rows {
 
 // Kernels of one aggregate for one physical form.
 struct aggregate_kernel {
-    uint32_t size;      // of the accumulator; a multiple of 8
+    uint32_t size;  // of the accumulator; a multiple of 8
     bool combinable;
     void (*update)(const struct aggregator *aggregator, struct aggregate_rows *rows);
     void (*retract)(const struct aggregator *aggregator, struct aggregate_rows *rows);  // NULL: can't
@@ -52,12 +52,12 @@ struct aggregate_kernel {
 struct aggregator {
     const struct aggregate_kernel *kernel;
     const struct aggregate_call *call;
-    const struct type *argument;   // NULL: none
-    const struct type *type;       // of the result
-    enum physical physical;        // of the argument
-    uint32_t offset;               // in the payload
+    const struct type *argument;     // NULL: none
+    const struct type *type;         // of the result
+    enum physical physical;          // of the argument
+    uint32_t offset;                 // in the payload
     const struct aggregator *inner;  // DISTINCT: what runs over the set; offset 0 in its own payload
-    bool multiset;                 // distinct.c: keep every occurrence (retractable MIN, LISTAGG, ...)
+    bool multiset;                   // distinct.c: keep every occurrence (retractable MIN, LISTAGG, ...)
 };
 
 struct aggregate_class {
@@ -65,9 +65,9 @@ struct aggregate_class {
     const struct aggregate_kernel *(*bind)(const struct aggregator *aggregator, bool retract);
 };
 
-extern const struct aggregate_class tide__count_class, tide__sum_class, tide__avg_class, tide__min_class, tide__max_class,
-    tide__first_value_class, tide__last_value_class, tide__listagg_class, tide__stddev_pop_class, tide__stddev_samp_class,
-    tide__var_pop_class, tide__var_samp_class;
+extern const struct aggregate_class tide__count_class, tide__sum_class, tide__avg_class, tide__min_class,
+    tide__max_class, tide__first_value_class, tide__last_value_class, tide__listagg_class, tide__stddev_pop_class,
+    tide__stddev_samp_class, tide__var_pop_class, tide__var_samp_class;
 
 // The kernel of DISTINCT and of retractable MIN, MAX, FIRST_VALUE, LAST_VALUE and LISTAGG: a set around another aggregate.
 const struct aggregate_kernel *tide__distinct_kernel(const struct aggregator *aggregator);
@@ -77,10 +77,10 @@ const struct aggregate_kernel *tide__distinct_kernel(const struct aggregator *ag
 struct aggregators {
     uint32_t count;
     struct aggregator *items;
-    uint32_t payload_size;       // a multiple of 8
-    bool combinable;             // all are
-    bool owns_memory;            // some do
-    bool unmergeable;            // all can be taken out again
+    uint32_t payload_size;  // a multiple of 8
+    bool combinable;        // all are
+    bool owns_memory;       // some do
+    bool unmergeable;       // all can be taken out again
     size_t field_count;
     struct state_field *fields;  // of a state value: all accumulators one after the other
 };

@@ -64,13 +64,14 @@ static bool is_comparable(const struct type *type) {
 
 static tide_status infer_min_max(struct infer_context *ctx, struct aggregate_call *call, const struct expr *const *args,
                                  tide_error *err) {
-    if (!is_comparable(args[0]->type)) return refuse(ctx, call, args[0], "a number, string, boolean, date or time", err);
+    if (!is_comparable(args[0]->type))
+        return refuse(ctx, call, args[0], "a number, string, boolean, date or time", err);
     call->type = nullable_copy(ctx, *args[0]->type);
     return TIDE_OK;
 }
 
-static tide_status infer_first_last(struct infer_context *ctx, struct aggregate_call *call, const struct expr *const *args,
-                                    tide_error *err) {
+static tide_status infer_first_last(struct infer_context *ctx, struct aggregate_call *call,
+                                    const struct expr *const *args, tide_error *err) {
     (void)err;
     call->type = nullable_copy(ctx, *args[0]->type);
     return TIDE_OK;
@@ -84,7 +85,8 @@ static tide_status infer_listagg(struct infer_context *ctx, struct aggregate_cal
     }
     if (call->arg_count > 1) {
         if (args[1]->kind != EXPR_LITERAL || !tide__type_is_string(args[1]->type)) {
-            return tide__fail_at(err, TIDE_ERR_VALIDATE, args[1]->pos, "the separator of LISTAGG must be a string literal");
+            return tide__fail_at(err, TIDE_ERR_VALIDATE, args[1]->pos,
+                                 "the separator of LISTAGG must be a string literal");
         }
         call->parameter = args[1]->literal;
     }
@@ -104,8 +106,10 @@ static const struct aggregate table[] = {
      "The last value in arrival order that is not NULL.", "LAST_VALUE(price)", "3.50"},
     {"LISTAGG", 1, 2, infer_listagg, true, true, &tide__listagg_class, "LISTAGG(string [, separator])",
      "The strings in arrival order, joined by the separator (a comma by default).", "LISTAGG(item, ';')", "a;b;a"},
-    {"MAX", 1, 1, infer_min_max, true, true, &tide__max_class, "MAX(value)", "The largest value.", "MAX(price)", "3.50"},
-    {"MIN", 1, 1, infer_min_max, true, true, &tide__min_class, "MIN(value)", "The smallest value.", "MIN(price)", "1.50"},
+    {"MAX", 1, 1, infer_min_max, true, true, &tide__max_class, "MAX(value)", "The largest value.", "MAX(price)",
+     "3.50"},
+    {"MIN", 1, 1, infer_min_max, true, true, &tide__min_class, "MIN(value)", "The smallest value.", "MIN(price)",
+     "1.50"},
     {"STDDEV", 1, 1, infer_avg, true, true, &tide__stddev_samp_class, "STDDEV(numeric)", "The same as STDDEV_SAMP.",
      "STDDEV(amount)", "1.0"},
     {"STDDEV_POP", 1, 1, infer_avg, true, true, &tide__stddev_pop_class, "STDDEV_POP(numeric)",
@@ -124,8 +128,9 @@ static const struct aggregate table[] = {
 
 #define TABLE_COUNT (sizeof table / sizeof table[0])
 
-static const char *const names[] = {"AVG", "COUNT", "FIRST_VALUE", "LAST_VALUE", "LISTAGG", "MAX", "MIN", "STDDEV",
-                                    "STDDEV_POP", "STDDEV_SAMP", "SUM", "VARIANCE", "VAR_POP", "VAR_SAMP"};
+static const char *const names[] = {"AVG", "COUNT",    "FIRST_VALUE", "LAST_VALUE", "LISTAGG",
+                                    "MAX", "MIN",      "STDDEV",      "STDDEV_POP", "STDDEV_SAMP",
+                                    "SUM", "VARIANCE", "VAR_POP",     "VAR_SAMP"};
 
 _Static_assert(sizeof names / sizeof names[0] == TABLE_COUNT, "a name for each aggregate");
 

@@ -16,12 +16,14 @@ struct avg_i64 {
 
 static void i64_update(const struct aggregator *a, struct aggregate_rows *in) {
     const int64_t *values = in->column->i64;
-    FOR_EACH_VALUE(struct avg_i64, in, a, acc, row, (acc->sum = tide__wrapping_add(acc->sum, values[row]), acc->count++));
+    FOR_EACH_VALUE(struct avg_i64, in, a, acc, row,
+                   (acc->sum = tide__wrapping_add(acc->sum, values[row]), acc->count++));
 }
 
 static void i64_retract(const struct aggregator *a, struct aggregate_rows *in) {
     const int64_t *values = in->column->i64;
-    FOR_EACH_VALUE(struct avg_i64, in, a, acc, row, (acc->sum = tide__wrapping_sub(acc->sum, values[row]), acc->count--));
+    FOR_EACH_VALUE(struct avg_i64, in, a, acc, row,
+                   (acc->sum = tide__wrapping_sub(acc->sum, values[row]), acc->count--));
 }
 
 static void i64_merge(const struct aggregator *a, void *into, const void *from, int64_t *charge) {
@@ -65,11 +67,18 @@ static bool i64_decode(const struct aggregator *a, struct str *value, void *accu
 }
 
 static const struct aggregate_kernel i64_kernel = {
-    .size = sizeof(struct avg_i64), .combinable = true,
-    .update = i64_update, .retract = i64_retract, .merge = i64_merge, .unmerge = i64_unmerge, .result = i64_result,
+    .size = sizeof(struct avg_i64),
+    .combinable = true,
+    .update = i64_update,
+    .retract = i64_retract,
+    .merge = i64_merge,
+    .unmerge = i64_unmerge,
+    .result = i64_result,
     .field_count = 2,
-    .fields = {{" sum", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}, {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
-    .encode = i64_encode, .decode = i64_decode,
+    .fields = {{" sum", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD},
+               {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
+    .encode = i64_encode,
+    .decode = i64_decode,
 };
 
 // --- FLOAT, DOUBLE ----------------------------------------------------------------------------------------------
@@ -121,12 +130,17 @@ static bool f64_decode(const struct aggregator *a, struct str *value, void *accu
 }
 
 static const struct aggregate_kernel f64_kernel = {
-    .size = sizeof(struct avg_f64), .combinable = false,
-    .update = f64_update, .retract = f64_retract, .merge = f64_merge, .result = f64_result,
+    .size = sizeof(struct avg_f64),
+    .combinable = false,
+    .update = f64_update,
+    .retract = f64_retract,
+    .merge = f64_merge,
+    .result = f64_result,
     .field_count = 2,
     .fields = {{" sum", "DOUBLE", STATE_FORM_F64, STATE_COMBINE_REPLACE},
                {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE}},
-    .encode = f64_encode, .decode = f64_decode,
+    .encode = f64_encode,
+    .decode = f64_decode,
 };
 
 // --- DECIMAL ----------------------------------------------------------------------------------------------------
@@ -151,12 +165,14 @@ static void decimal_update(const struct aggregator *a, struct aggregate_rows *in
     if (a->kernel->combinable) {
         FOR_EACH_VALUE(struct avg_decimal, in, a, acc, row, (acc->sum += decimal_at(a, in->column, row), acc->count++));
     } else {
-        FOR_EACH_VALUE(struct avg_decimal, in, a, acc, row, (decimal_add(acc, decimal_at(a, in->column, row)), acc->count++));
+        FOR_EACH_VALUE(struct avg_decimal, in, a, acc, row,
+                       (decimal_add(acc, decimal_at(a, in->column, row)), acc->count++));
     }
 }
 
 static void decimal_retract(const struct aggregator *a, struct aggregate_rows *in) {
-    FOR_EACH_VALUE(struct avg_decimal, in, a, acc, row, (decimal_add(acc, -decimal_at(a, in->column, row)), acc->count--));
+    FOR_EACH_VALUE(struct avg_decimal, in, a, acc, row,
+                   (decimal_add(acc, -decimal_at(a, in->column, row)), acc->count--));
 }
 
 static void decimal_merge(const struct aggregator *a, void *into, const void *from, int64_t *charge) {
@@ -204,21 +220,33 @@ static bool decimal_decode(const struct aggregator *a, struct str *value, void *
 }
 
 static const struct aggregate_kernel decimal_kernel = {
-    .size = sizeof(struct avg_decimal), .combinable = true,
-    .update = decimal_update, .retract = decimal_retract, .merge = decimal_merge, .unmerge = decimal_unmerge, .result = decimal_result,
+    .size = sizeof(struct avg_decimal),
+    .combinable = true,
+    .update = decimal_update,
+    .retract = decimal_retract,
+    .merge = decimal_merge,
+    .unmerge = decimal_unmerge,
+    .result = decimal_result,
     .field_count = 2,
-    .fields = {{" sum", NULL, STATE_FORM_I128, STATE_COMBINE_ADD}, {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
-    .encode = decimal_encode, .decode = decimal_decode,
+    .fields = {{" sum", NULL, STATE_FORM_I128, STATE_COMBINE_ADD},
+               {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
+    .encode = decimal_encode,
+    .decode = decimal_decode,
 };
 
 static const struct aggregate_kernel wide_kernel = {
-    .size = sizeof(struct avg_decimal), .combinable = false,
-    .update = decimal_update, .retract = decimal_retract, .merge = decimal_merge, .result = decimal_result,
+    .size = sizeof(struct avg_decimal),
+    .combinable = false,
+    .update = decimal_update,
+    .retract = decimal_retract,
+    .merge = decimal_merge,
+    .result = decimal_result,
     .field_count = 3,
     .fields = {{" sum", NULL, STATE_FORM_I128, STATE_COMBINE_REPLACE},
                {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE},
                {" overflowed", "BOOLEAN", STATE_FORM_I64, STATE_COMBINE_REPLACE}},
-    .encode = decimal_encode, .decode = decimal_decode,
+    .encode = decimal_encode,
+    .decode = decimal_decode,
 };
 
 static const struct aggregate_kernel *bind(const struct aggregator *a, bool retract) {

@@ -23,12 +23,14 @@ static tide_status bind_one(struct aggregator *a, const struct aggregate_call *c
         a->kernel = tide__distinct_kernel(a);
     }
     if (retract && a->kernel->retract == NULL)
-        return tide__fail_at(err, TIDE_ERR_PLAN, call->pos, "%s cannot take rows back, but its input has updates", call->name);
+        return tide__fail_at(err, TIDE_ERR_PLAN, call->pos, "%s cannot take rows back, but its input has updates",
+                             call->name);
     return TIDE_OK;
 }
 
 static void describe(struct aggregators *aggregators, struct arena *arena) {
-    for (uint32_t i = 0; i < aggregators->count; i++) aggregators->field_count += aggregators->items[i].kernel->field_count;
+    for (uint32_t i = 0; i < aggregators->count; i++)
+        aggregators->field_count += aggregators->items[i].kernel->field_count;
     aggregators->fields = ARENA_ARRAY(arena, struct state_field, aggregators->field_count);
     struct state_field *field = aggregators->fields;
     for (uint32_t i = 0; i < aggregators->count; i++) {

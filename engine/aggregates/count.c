@@ -50,10 +50,13 @@ static bool decode(const struct aggregator *a, struct str *value, void *acc, int
     return field_get_i64(value, acc);
 }
 
-#define COUNT_KERNEL(update_fn, retract_fn)                                                              \
-    {.size = 8, .combinable = true, .update = update_fn, .retract = retract_fn, .merge = merge, .unmerge = unmerge, \
-     .result = result, .encode = encode, .decode = decode, .field_count = 1,                             \
-     .fields = {{NULL, NULL, STATE_FORM_I64, STATE_COMBINE_ADD}}}
+#define COUNT_KERNEL(update_fn, retract_fn)                                                                            \
+    {                                                                                                                  \
+        .size = 8, .combinable = true, .update = update_fn, .retract = retract_fn, .merge = merge, .unmerge = unmerge, \
+        .result = result, .encode = encode, .decode = decode, .field_count = 1, .fields = {                            \
+            {NULL, NULL, STATE_FORM_I64, STATE_COMBINE_ADD}                                                            \
+        }                                                                                                              \
+    }
 
 static const struct aggregate_kernel rows_kernel = COUNT_KERNEL(count_rows, uncount_rows);
 static const struct aggregate_kernel values_kernel = COUNT_KERNEL(count_values, uncount_values);

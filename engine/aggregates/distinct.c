@@ -78,8 +78,7 @@ static void set_insert(struct set *set, struct str bytes, uint64_t hash, int64_t
     set->elements = tide__grow(set->elements, &set->element_cap, (size_t)set->element_count + 1, sizeof *set->elements);
     set->bytes = tide__grow(set->bytes, &set->byte_cap, set->byte_count + bytes.len, 1);
     memcpy(set->bytes + set->byte_count, bytes.data, bytes.len);
-    set->elements[set->element_count] =
-        (struct element){hash, (uint32_t)set->byte_count, (uint32_t)bytes.len, count};
+    set->elements[set->element_count] = (struct element){hash, (uint32_t)set->byte_count, (uint32_t)bytes.len, count};
     set->byte_count += bytes.len;
     assert(set->byte_count <= UINT32_MAX);
     place(set, set->element_count++);
@@ -133,9 +132,13 @@ static void apply(const struct aggregator *a, struct aggregate_rows *in, int64_t
     tide__strbuf_deinit(&scratch);
 }
 
-static void update(const struct aggregator *a, struct aggregate_rows *in) { apply(a, in, 1); }
+static void update(const struct aggregator *a, struct aggregate_rows *in) {
+    apply(a, in, 1);
+}
 
-static void retract(const struct aggregator *a, struct aggregate_rows *in) { apply(a, in, -1); }
+static void retract(const struct aggregator *a, struct aggregate_rows *in) {
+    apply(a, in, -1);
+}
 
 static void merge(const struct aggregator *a, void *into, const void *from, int64_t *charge) {
     (void)a;
@@ -249,10 +252,17 @@ static void release(const struct aggregator *a, void *accumulator) {
 }
 
 static const struct aggregate_kernel kernel = {
-    .size = sizeof(struct distinct), .combinable = true,
-    .update = update, .retract = retract, .merge = merge, .result = result,
-    .field_count = 1, .fields = {{" values", "MULTISET", STATE_FORM_BYTES, STATE_COMBINE_CONCAT}},
-    .encode = encode, .decode = decode, .release = release,
+    .size = sizeof(struct distinct),
+    .combinable = true,
+    .update = update,
+    .retract = retract,
+    .merge = merge,
+    .result = result,
+    .field_count = 1,
+    .fields = {{" values", "MULTISET", STATE_FORM_BYTES, STATE_COMBINE_CONCAT}},
+    .encode = encode,
+    .decode = decode,
+    .release = release,
 };
 
 const struct aggregate_kernel *tide__distinct_kernel(const struct aggregator *aggregator) {

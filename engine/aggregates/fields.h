@@ -9,9 +9,15 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline void field_put_i64(struct strbuf *out, int64_t v) { tide__strbuf_append(out, &v, sizeof v); }
-static inline void field_put_f64(struct strbuf *out, double v) { tide__strbuf_append(out, &v, sizeof v); }
-static inline void field_put_i128(struct strbuf *out, int128 v) { tide__strbuf_append(out, &v, sizeof v); }
+static inline void field_put_i64(struct strbuf *out, int64_t v) {
+    tide__strbuf_append(out, &v, sizeof v);
+}
+static inline void field_put_f64(struct strbuf *out, double v) {
+    tide__strbuf_append(out, &v, sizeof v);
+}
+static inline void field_put_i128(struct strbuf *out, int128 v) {
+    tide__strbuf_append(out, &v, sizeof v);
+}
 
 static inline void field_put_varint(struct strbuf *out, uint64_t v) {
     char bytes[10];
@@ -34,8 +40,12 @@ static inline bool field_take(struct str *value, void *out, size_t size) {
     return true;
 }
 
-static inline bool field_get_i64(struct str *value, int64_t *out) { return field_take(value, out, sizeof *out); }
-static inline bool field_get_f64(struct str *value, double *out) { return field_take(value, out, sizeof *out); }
+static inline bool field_get_i64(struct str *value, int64_t *out) {
+    return field_take(value, out, sizeof *out);
+}
+static inline bool field_get_f64(struct str *value, double *out) {
+    return field_take(value, out, sizeof *out);
+}
 
 static inline bool field_get_varint(struct str *value, uint64_t *out) {
     uint64_t v = 0;

@@ -35,12 +35,16 @@ static bool decode(const struct aggregator *a, struct str *value, void *accumula
     return tide__held_decode(accumulator, a->argument, HELD_EXACT, value, charge);
 }
 
-static void release(const struct aggregator *a, void *accumulator) { tide__held_release(accumulator, a->physical); }
+static void release(const struct aggregator *a, void *accumulator) {
+    tide__held_release(accumulator, a->physical);
+}
 
-#define KERNEL(side, combiner_, release_)                                                                         \
-    {.size = sizeof(struct held), .combinable = true, .update = side##_update, .merge = side##_merge,            \
-     .result = result, .field_count = 1, .fields = {{NULL, NULL, STATE_FORM_BYTES, combiner_}}, .encode = encode, \
-     .decode = decode, .release = release_}
+#define KERNEL(side, combiner_, release_)                                                                              \
+    {                                                                                                                  \
+        .size = sizeof(struct held), .combinable = true, .update = side##_update, .merge = side##_merge,               \
+        .result = result, .field_count = 1, .fields = {{NULL, NULL, STATE_FORM_BYTES, combiner_}}, .encode = encode,   \
+        .decode = decode, .release = release_                                                                          \
+    }
 
 static const struct aggregate_kernel first_kernel = KERNEL(first, STATE_COMBINE_FIRST, NULL);
 static const struct aggregate_kernel last_kernel = KERNEL(last, STATE_COMBINE_LAST, NULL);

@@ -145,7 +145,8 @@ void tide__held_encode(const struct held *held, const struct type *type, enum he
     tide__strbuf_deinit(&value);
 }
 
-bool tide__held_decode(struct held *held, const struct type *type, enum held_form form, struct str *value, int64_t *charge) {
+bool tide__held_decode(struct held *held, const struct type *type, enum held_form form, struct str *value,
+                       int64_t *charge) {
     struct str bytes;
     if (!field_get_bytes(value, &bytes)) return false;
     if (bytes.len == 0) return true;

@@ -30,7 +30,8 @@ int tide__held_cmp(const struct held *a, const struct held *b, enum physical phy
 void tide__held_get(const struct held *held, struct column *column, size_t row);
 // One BYTES field; empty if nothing is held.
 void tide__held_encode(const struct held *held, const struct type *type, enum held_form form, struct strbuf *out);
-bool tide__held_decode(struct held *held, const struct type *type, enum held_form form, struct str *value, int64_t *charge);
+bool tide__held_decode(struct held *held, const struct type *type, enum held_form form, struct str *value,
+                       int64_t *charge);
 void tide__held_release(struct held *held, enum physical physical);
 
 #endif

@@ -104,10 +104,16 @@ static void release(const struct aggregator *a, void *accumulator) {
 }
 
 static const struct aggregate_kernel kernel = {
-    .size = sizeof(struct list), .combinable = true,
-    .update = update, .merge = merge, .result = result,
-    .field_count = 1, .fields = {{NULL, NULL, STATE_FORM_BYTES, STATE_COMBINE_CONCAT}},
-    .encode = encode, .decode = decode, .release = release,
+    .size = sizeof(struct list),
+    .combinable = true,
+    .update = update,
+    .merge = merge,
+    .result = result,
+    .field_count = 1,
+    .fields = {{NULL, NULL, STATE_FORM_BYTES, STATE_COMBINE_CONCAT}},
+    .encode = encode,
+    .decode = decode,
+    .release = release,
 };
 
 static const struct aggregate_kernel *bind(const struct aggregator *a, bool retract) {

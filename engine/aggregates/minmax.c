@@ -13,20 +13,20 @@ struct extreme {  // the first two members of struct held
 
 // --- 64-bit integers and doubles: loops of their own ------------------------------------------------------------
 
-#define UPDATE(name, member, op)                                                                         \
-    static void name(const struct aggregator *a, struct aggregate_rows *in) {                            \
-        FOR_EACH_VALUE(struct extreme, in, a, acc, row, {                                                \
-            if (!acc->is_set || in->column->member[row] op acc->member) acc->member = in->column->member[row]; \
-            acc->is_set = 1;                                                                             \
-        });                                                                                              \
+#define UPDATE(name, member, op)                                                                                       \
+    static void name(const struct aggregator *a, struct aggregate_rows *in) {                                          \
+        FOR_EACH_VALUE(struct extreme, in, a, acc, row, {                                                              \
+            if (!acc->is_set || in->column->member[row] op acc->member) acc->member = in->column->member[row];         \
+            acc->is_set = 1;                                                                                           \
+        });                                                                                                            \
     }
 
-#define MERGE(name, member, op)                                                                         \
-    static void name(const struct aggregator *a, void *into, const void *from, int64_t *charge) {       \
-        (void)a, (void)charge;                                                                          \
-        struct extreme *acc = into;                                                                     \
-        const struct extreme *other = from;                                                             \
-        if (other->is_set && (!acc->is_set || other->member op acc->member)) *acc = *other;             \
+#define MERGE(name, member, op)                                                                                        \
+    static void name(const struct aggregator *a, void *into, const void *from, int64_t *charge) {                      \
+        (void)a, (void)charge;                                                                                         \
+        struct extreme *acc = into;                                                                                    \
+        const struct extreme *other = from;                                                                            \
+        if (other->is_set && (!acc->is_set || other->member op acc->member)) *acc = *other;                            \
     }
 
 UPDATE(min_i64_update, i64, <)
@@ -77,16 +77,20 @@ static bool f64_decode(const struct aggregator *a, struct str *value, void *accu
     return field_get_f64(value, &acc->f64) && field_get_i64(value, &acc->is_set);
 }
 
-#define I64_KERNEL(side, combiner_)                                                                           \
-    {.size = sizeof(struct extreme), .combinable = true, .update = side##_i64_update, .merge = side##_i64_merge, \
-     .result = extreme_result, .field_count = 1, .fields = {{NULL, NULL, STATE_FORM_BYTES, combiner_}},      \
-     .encode = extreme_encode, .decode = extreme_decode}
-#define F64_KERNEL(side)                                                                                         \
-    {.size = sizeof(struct extreme), .combinable = false, .update = side##_f64_update, .merge = side##_f64_merge, \
-     .result = extreme_result, .field_count = 2,                                                                 \
-     .fields = {{NULL, NULL, STATE_FORM_F64, STATE_COMBINE_REPLACE},                                             \
-                {" set", "BOOLEAN", STATE_FORM_I64, STATE_COMBINE_REPLACE}},                                     \
-     .encode = f64_encode, .decode = f64_decode}
+#define I64_KERNEL(side, combiner_)                                                                                    \
+    {                                                                                                                  \
+        .size = sizeof(struct extreme), .combinable = true, .update = side##_i64_update, .merge = side##_i64_merge,    \
+        .result = extreme_result, .field_count = 1, .fields = {{NULL, NULL, STATE_FORM_BYTES, combiner_}},             \
+        .encode = extreme_encode, .decode = extreme_decode                                                             \
+    }
+#define F64_KERNEL(side)                                                                                               \
+    {                                                                                                                  \
+        .size = sizeof(struct extreme), .combinable = false, .update = side##_f64_update, .merge = side##_f64_merge,   \
+        .result = extreme_result, .field_count = 2,                                                                    \
+        .fields = {{NULL, NULL, STATE_FORM_F64, STATE_COMBINE_REPLACE},                                                \
+                   {" set", "BOOLEAN", STATE_FORM_I64, STATE_COMBINE_REPLACE}},                                        \
+        .encode = f64_encode, .decode = f64_decode                                                                     \
+    }
 
 static const struct aggregate_kernel min_i64_kernel = I64_KERNEL(min, STATE_COMBINE_MIN);
 static const struct aggregate_kernel max_i64_kernel = I64_KERNEL(max, STATE_COMBINE_MAX);
@@ -137,12 +141,16 @@ static bool held_decode(const struct aggregator *a, struct str *value, void *acc
     return tide__held_decode(accumulator, a->argument, HELD_ORDERED, value, charge);
 }
 
-static void held_release(const struct aggregator *a, void *accumulator) { tide__held_release(accumulator, a->physical); }
+static void held_release(const struct aggregator *a, void *accumulator) {
+    tide__held_release(accumulator, a->physical);
+}
 
-#define HELD_KERNEL(side, combiner_, release_)                                                                    \
-    {.size = sizeof(struct held), .combinable = true, .update = side##_held_update, .merge = side##_held_merge,   \
-     .result = held_result, .field_count = 1, .fields = {{NULL, NULL, STATE_FORM_BYTES, combiner_}},             \
-     .encode = held_encode, .decode = held_decode, .release = release_}
+#define HELD_KERNEL(side, combiner_, release_)                                                                         \
+    {                                                                                                                  \
+        .size = sizeof(struct held), .combinable = true, .update = side##_held_update, .merge = side##_held_merge,     \
+        .result = held_result, .field_count = 1, .fields = {{NULL, NULL, STATE_FORM_BYTES, combiner_}},                \
+        .encode = held_encode, .decode = held_decode, .release = release_                                              \
+    }
 
 static const struct aggregate_kernel min_value_kernel = HELD_KERNEL(min, STATE_COMBINE_MIN, NULL);
 static const struct aggregate_kernel max_value_kernel = HELD_KERNEL(max, STATE_COMBINE_MAX, NULL);

@@ -18,12 +18,14 @@ struct sum_i64 {
 
 static void i64_update(const struct aggregator *a, struct aggregate_rows *in) {
     const int64_t *values = in->column->i64;
-    FOR_EACH_VALUE(struct sum_i64, in, a, acc, row, (acc->sum = tide__wrapping_add(acc->sum, values[row]), acc->count++));
+    FOR_EACH_VALUE(struct sum_i64, in, a, acc, row,
+                   (acc->sum = tide__wrapping_add(acc->sum, values[row]), acc->count++));
 }
 
 static void i64_retract(const struct aggregator *a, struct aggregate_rows *in) {
     const int64_t *values = in->column->i64;
-    FOR_EACH_VALUE(struct sum_i64, in, a, acc, row, (acc->sum = tide__wrapping_sub(acc->sum, values[row]), acc->count--));
+    FOR_EACH_VALUE(struct sum_i64, in, a, acc, row,
+                   (acc->sum = tide__wrapping_sub(acc->sum, values[row]), acc->count--));
 }
 
 static void i64_merge(const struct aggregator *a, void *into, const void *from, int64_t *charge) {
@@ -66,11 +68,18 @@ static bool i64_decode(const struct aggregator *a, struct str *value, void *accu
 }
 
 static const struct aggregate_kernel i64_kernel = {
-    .size = sizeof(struct sum_i64), .combinable = true,
-    .update = i64_update, .retract = i64_retract, .merge = i64_merge, .unmerge = i64_unmerge, .result = i64_result,
+    .size = sizeof(struct sum_i64),
+    .combinable = true,
+    .update = i64_update,
+    .retract = i64_retract,
+    .merge = i64_merge,
+    .unmerge = i64_unmerge,
+    .result = i64_result,
     .field_count = 2,
-    .fields = {{NULL, NULL, STATE_FORM_I64, STATE_COMBINE_ADD}, {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
-    .encode = i64_encode, .decode = i64_decode,
+    .fields = {{NULL, NULL, STATE_FORM_I64, STATE_COMBINE_ADD},
+               {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
+    .encode = i64_encode,
+    .decode = i64_decode,
 };
 
 // --- FLOAT, DOUBLE ----------------------------------------------------------------------------------------------
@@ -87,13 +96,15 @@ static void f64_update(const struct aggregator *a, struct aggregate_rows *in) {
         FOR_EACH_VALUE(struct sum_f64, in, a, acc, row,
                        acc->sum = acc->count++ == 0 ? values[row] : (double)((float)acc->sum + (float)values[row]));
     } else {
-        FOR_EACH_VALUE(struct sum_f64, in, a, acc, row, acc->sum = acc->count++ == 0 ? values[row] : acc->sum + values[row]);
+        FOR_EACH_VALUE(struct sum_f64, in, a, acc, row,
+                       acc->sum = acc->count++ == 0 ? values[row] : acc->sum + values[row]);
     }
 }
 
 static void f64_retract(const struct aggregator *a, struct aggregate_rows *in) {
     const double *values = in->column->f64;
-    FOR_EACH_VALUE(struct sum_f64, in, a, acc, row, (acc->sum = round_to(a->type, acc->sum - values[row]), acc->count--));
+    FOR_EACH_VALUE(struct sum_f64, in, a, acc, row,
+                   (acc->sum = round_to(a->type, acc->sum - values[row]), acc->count--));
 }
 
 static void f64_merge(const struct aggregator *a, void *into, const void *from, int64_t *charge) {
@@ -129,11 +140,17 @@ static bool f64_decode(const struct aggregator *a, struct str *value, void *accu
 }
 
 static const struct aggregate_kernel f64_kernel = {
-    .size = sizeof(struct sum_f64), .combinable = false,
-    .update = f64_update, .retract = f64_retract, .merge = f64_merge, .result = f64_result,
+    .size = sizeof(struct sum_f64),
+    .combinable = false,
+    .update = f64_update,
+    .retract = f64_retract,
+    .merge = f64_merge,
+    .result = f64_result,
     .field_count = 2,
-    .fields = {{NULL, NULL, STATE_FORM_F64, STATE_COMBINE_REPLACE}, {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE}},
-    .encode = f64_encode, .decode = f64_decode,
+    .fields = {{NULL, NULL, STATE_FORM_F64, STATE_COMBINE_REPLACE},
+               {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE}},
+    .encode = f64_encode,
+    .decode = f64_decode,
 };
 
 // --- DECIMAL ----------------------------------------------------------------------------------------------------
@@ -203,11 +220,18 @@ static bool decimal_decode(const struct aggregator *a, struct str *value, void *
 }
 
 static const struct aggregate_kernel decimal_kernel = {
-    .size = sizeof(struct sum_decimal), .combinable = true,
-    .update = decimal_update, .retract = decimal_retract, .merge = decimal_merge, .unmerge = decimal_unmerge, .result = decimal_result,
+    .size = sizeof(struct sum_decimal),
+    .combinable = true,
+    .update = decimal_update,
+    .retract = decimal_retract,
+    .merge = decimal_merge,
+    .unmerge = decimal_unmerge,
+    .result = decimal_result,
     .field_count = 2,
-    .fields = {{NULL, NULL, STATE_FORM_I128, STATE_COMBINE_ADD}, {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
-    .encode = decimal_encode, .decode = decimal_decode,
+    .fields = {{NULL, NULL, STATE_FORM_I128, STATE_COMBINE_ADD},
+               {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
+    .encode = decimal_encode,
+    .decode = decimal_decode,
 };
 
 // --- DECIMAL that may overflow ----------------------------------------------------------------------------------
@@ -272,13 +296,18 @@ static bool wide_decode(const struct aggregator *a, struct str *value, void *acc
 }
 
 static const struct aggregate_kernel wide_kernel = {
-    .size = sizeof(struct sum_wide), .combinable = false,
-    .update = wide_update, .retract = wide_retract, .merge = wide_merge, .result = wide_result,
+    .size = sizeof(struct sum_wide),
+    .combinable = false,
+    .update = wide_update,
+    .retract = wide_retract,
+    .merge = wide_merge,
+    .result = wide_result,
     .field_count = 3,
     .fields = {{NULL, NULL, STATE_FORM_I128, STATE_COMBINE_REPLACE},
                {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE},
                {" valid", "BOOLEAN", STATE_FORM_I64, STATE_COMBINE_REPLACE}},
-    .encode = wide_encode, .decode = wide_decode,
+    .encode = wide_encode,
+    .decode = wide_decode,
 };
 
 static const struct aggregate_kernel *bind(const struct aggregator *a, bool retract) {

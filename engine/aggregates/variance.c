@@ -18,7 +18,8 @@ struct moments {
 static double value_at(const struct aggregator *a, const struct column *column, uint32_t row) {
     if (a->physical == PHYSICAL_F64) return column->f64[row];
     if (a->argument->kind != TYPE_DECIMAL) return (double)column->i64[row];
-    return tide__decimal_to_double(a->physical == PHYSICAL_I64 ? column->i64[row] : column->i128[row], a->argument->scale);
+    return tide__decimal_to_double(a->physical == PHYSICAL_I64 ? column->i64[row] : column->i128[row],
+                                   a->argument->scale);
 }
 
 static void update(const struct aggregator *a, struct aggregate_rows *in) {
@@ -67,8 +68,20 @@ static void merge(const struct aggregator *a, void *into, const void *from, int6
 
 // --- results ----------------------------------------------------------------------------------------------------
 
-// As CAST(double AS DECIMAL): through the shortest decimal text.
+// Java 17 writes a large whole double with the digits that its 53 bits can tell apart, which may be one more than the
+// shortest text has; CAST(double AS DECIMAL) goes through that text.
+static int128 round_whole(double value) {
+    int exponent;
+    frexp(value, &exponent);
+    int free_bits = exponent - 55;  // bits below the last one of the double, less one
+    int64_t unit = 1;
+    for (int64_t power = 10; free_bits > 0 && power <= (INT64_C(1) << free_bits); power *= 10) unit = power;
+    int64_t whole = (int64_t)value, rest = whole % unit;
+    return (int128)whole - rest + (rest >= (unit + 1) / 2 && unit > 1 ? unit : 0);
+}
+
 static bool to_decimal(const struct type *type, double value, int128 *out) {
+    if (value >= 0x1p53 && value < 0x1p62) return tide__decimal_rescale(round_whole(value), 0, type->scale, out);
     struct strbuf text = {0};
     tide__double_print(value, &text);
     bool ok = tide__decimal_parse(tide__strbuf_str(&text), type->precision, type->scale, out);
@@ -101,7 +114,8 @@ static void set_result(const struct aggregator *a, struct column *column, size_t
     }
 }
 
-static void results(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column, int form) {
+static void results(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,
+                    int form) {
     for (size_t i = 0; i < n; i++) {
         const struct moments *acc = ACC_AT(struct moments, payloads, a, i);
         int64_t divisor = form & IS_SAMPLE ? acc->count - 1 : acc->count;

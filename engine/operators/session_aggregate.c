@@ -35,7 +35,7 @@ struct session_aggregate {
     int64_t extra;  // bytes that payloads own elsewhere, as charged
 };
 
-static struct session_aggregate *session_aggregate(struct operator *op) {
+static struct session_aggregate *session_aggregate(struct operator* op) {
     return (struct session_aggregate *)(void *)op;
 }
 
@@ -49,7 +49,8 @@ static void charge(struct session_aggregate *a, int64_t bytes) {
 
 static void flush_pending(struct session_aggregate *a) {
     if (a->pending_count == 0) return;
-    charge(a, tide__aggregators_update(&a->aggregators, a->batch, a->pending, a->pending_rows, a->pending_count, &a->scratch));
+    charge(a, tide__aggregators_update(&a->aggregators, a->batch, a->pending, a->pending_rows, a->pending_count,
+                                       &a->scratch));
     a->pending_count = 0;
 }
 
@@ -98,8 +99,7 @@ static void new_payload(struct session_aggregate *a, struct session *session) {
 static tide_status add_row(struct session_aggregate *a, size_t row, struct str key, int64_t time) {
     int64_t local = tide__window_local(&a->cut, time);
     uint64_t hash = tide__hash_bytes(key.data, key.len);
-    struct session *session =
-        tide__session_for_row(&a->sessions, &a->cut, key, hash, local, a->base.base.watermark);
+    struct session *session = tide__session_for_row(&a->sessions, &a->cut, key, hash, local, a->base.base.watermark);
     if (session == NULL) {
         tide__late_row(&a->base.base, a->late, a->batch, row, local, local + a->sessions.gap);
         return TIDE_OK;
@@ -111,7 +111,7 @@ static tide_status add_row(struct session_aggregate *a, size_t row, struct str k
     return TIDE_OK;
 }
 
-static tide_status on_batch(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input, (void)out;
     struct session_aggregate *a = session_aggregate(op);
@@ -131,7 +131,8 @@ static tide_status on_batch(struct operator *op, uint32_t input, const struct ba
         if (tide__column_is_null(column, i)) {
             if (a->skip_null_time) continue;
             tide__fail_at(err, TIDE_ERR_RUNTIME, a->plan->window.pos, "the time attribute of a row is NULL");
-            return tide__fail_hint(err, "filter such rows out before the window, or give the column a default in a view");
+            return tide__fail_hint(err,
+                                   "filter such rows out before the window, or give the column a default in a view");
         }
         TIDE_TRY(add_row(a, i, keys[i], times[i]));
     }
@@ -142,7 +143,8 @@ static tide_status on_batch(struct operator *op, uint32_t input, const struct ba
 
 // --- firing -----------------------------------------------------------------------------------------------------
 
-static int64_t property_of(const struct session_aggregate *a, enum window_property property, const struct session *session) {
+static int64_t property_of(const struct session_aggregate *a, enum window_property property,
+                           const struct session *session) {
     int64_t end = tide__session_end(&a->sessions, session);
     switch (property) {
     case WINDOW_PROPERTY_START: return session->start;
@@ -152,7 +154,8 @@ static int64_t property_of(const struct session_aggregate *a, enum window_proper
     return 0;
 }
 
-static void fill_properties(struct session_aggregate *a, struct column *columns, struct session *const *sessions, size_t n) {
+static void fill_properties(struct session_aggregate *a, struct column *columns, struct session *const *sessions,
+                            size_t n) {
     for (uint32_t p = 0; p < a->plan->property_count; p++) {
         for (size_t i = 0; i < n; i++) {
             int64_t ms = property_of(a, a->plan->properties[p], sessions[i]);
@@ -165,8 +168,8 @@ static void fill_properties(struct session_aggregate *a, struct column *columns,
     }
 }
 
-static tide_status emit_sessions(struct session_aggregate *a, struct session *const *sessions, size_t n, struct emitter *out,
-                                 tide_error *err) {
+static tide_status emit_sessions(struct session_aggregate *a, struct session *const *sessions, size_t n,
+                                 struct emitter *out, tide_error *err) {
     tide__arena_reset(&a->output);
     const struct plan_window_aggregate *plan = a->plan;
     uint32_t first_property = plan->key_count + plan->aggregate_count;
@@ -188,7 +191,7 @@ static tide_status emit_sessions(struct session_aggregate *a, struct session *co
     return tide__emit(out, &batch, err);
 }
 
-static tide_status on_watermark(struct operator *op, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator* op, int64_t watermark, struct emitter *out, tide_error *err) {
     struct session_aggregate *a = session_aggregate(op);
     size_t count = 0;
     struct session **ended = tide__session_take_ended(&a->sessions, &a->cut, watermark, &count);
@@ -204,7 +207,7 @@ static tide_status on_watermark(struct operator *op, int64_t watermark, struct e
     return status;
 }
 
-static int64_t next_trigger(const struct operator *op, int64_t earliest) {
+static int64_t next_trigger(const struct operator* op, int64_t earliest) {
     const struct session_aggregate *a = (const struct session_aggregate *)(const void *)op;
     int64_t least = op->watermark == INT64_MAX ? INT64_MAX : op->watermark + 1;
     int64_t time = earliest > least ? earliest : least;
@@ -218,7 +221,7 @@ static int64_t next_trigger(const struct operator *op, int64_t earliest) {
 
 // --- state ------------------------------------------------------------------------------------------------------
 
-static tide_status on_barrier(struct operator *op, tide_error *err) {
+static tide_status on_barrier(struct operator* op, tide_error *err) {
     (void)err;
     struct session_aggregate *a = session_aggregate(op);
     if (a->table == NULL) return TIDE_OK;
@@ -247,7 +250,8 @@ static tide_status restore_session(struct session_aggregate *a, struct str key, 
     if (ok) {
         int64_t start = tide__key_get_time(key.data + key.len - 8);
         key.len -= 8;
-        session = tide__session_for_row(&a->sessions, &a->cut, key, tide__hash_bytes(key.data, key.len), start, INT64_MIN);
+        session = tide__session_for_row(&a->sessions, &a->cut, key, tide__hash_bytes(key.data, key.len), start,
+                                        INT64_MIN);
         ok = session != NULL && session->payload == NULL && last >= start;
     }
     if (ok) {
@@ -262,7 +266,7 @@ static tide_status restore_session(struct session_aggregate *a, struct str key, 
     return TIDE_OK;
 }
 
-static tide_status restore(struct operator *op, struct str saved, tide_error *err) {
+static tide_status restore(struct operator* op, struct str saved, tide_error *err) {
     (void)saved;
     struct session_aggregate *a = session_aggregate(op);
     if (a->table == NULL) return TIDE_OK;
@@ -294,12 +298,15 @@ static tide_status register_table(struct session_aggregate *a, const struct oper
         .name = tide__arena_printf(arena, "%s.sessions", a->node->operator_id),
         .operator_id = a->node->operator_id,
         .kind = STATE_TABLE_KEYED,
-        .key_count = key_count, .value_count = value_count, .keys = keys, .values = values,
+        .key_count = key_count,
+        .value_count = value_count,
+        .keys = keys,
+        .values = values,
     };
     return tide__state_table(env->store, desc, &a->table, err);
 }
 
-static void close_operator(struct operator *op) {
+static void close_operator(struct operator* op) {
     struct session_aggregate *a = session_aggregate(op);
     tide__session_store_deinit(&a->sessions);
     charge(a, -a->extra);
@@ -318,11 +325,12 @@ static const struct operator_class session_class = {
     .close = close_operator,
 };
 
-tide_status tide__session_aggregate_open(const struct operator_env *env, struct operator **out, tide_error *err) {
+tide_status tide__session_aggregate_open(const struct operator_env *env, struct operator** out, tide_error *err) {
     *out = NULL;
     const struct plan_window_aggregate *plan = &env->node->window_aggregate;
     if (plan->window.proctime)
-        return tide__fail_at(err, TIDE_ERR_PLAN, plan->window.pos, "SESSION windows over processing time are not supported");
+        return tide__fail_at(err, TIDE_ERR_PLAN, plan->window.pos,
+                             "SESSION windows over processing time are not supported");
     struct session_aggregate *a = tide__calloc(1, sizeof *a);
     a->base.class = &session_class;
     a->base.base.node = env->node;
@@ -338,8 +346,8 @@ tide_status tide__session_aggregate_open(const struct operator_env *env, struct 
     tide__session_store_init(&a->sessions, plan->window.size_ms, env->budget, owner);
     tide__arena_init(&a->scratch);
     tide__arena_init(&a->output);
-    tide_status status =
-        tide__aggregators_bind(&a->aggregators, plan->aggregates, plan->aggregate_count, false, env->plan->arena, err);
+    tide_status status = tide__aggregators_bind(&a->aggregators, plan->aggregates, plan->aggregate_count, false,
+                                                env->plan->arena, err);
     if (status == TIDE_OK) status = register_table(a, env, err);
     if (status != TIDE_OK) {
         close_operator(&a->base.base);

@@ -19,7 +19,9 @@ void tide__session_store_init(struct session_store *store, int64_t gap, struct m
 
 // --- keys -------------------------------------------------------------------------------------------------------
 
-static size_t key_size(const struct session_key *key) { return sizeof *key + key->len; }
+static size_t key_size(const struct session_key *key) {
+    return sizeof *key + key->len;
+}
 
 static void grow_slots(struct session_store *store) {
     size_t count = store->slot_count * 2;
@@ -139,7 +141,8 @@ static void bury(struct session_store *store, struct session *session) {
     store->session_count--;
 }
 
-static struct session *new_session(struct session_store *store, struct session_key *key, struct session **at, int64_t local) {
+static struct session *new_session(struct session_store *store, struct session_key *key, struct session **at,
+                                   int64_t local) {
     struct session *session = tide__calloc(1, sizeof *session);
     tide__budget_charge(store->budget, sizeof *session);
     session->key = key;
@@ -186,7 +189,8 @@ static int compare_ended(const void *a, const void *b) {
     const struct session *left = *(struct session *const *)a, *right = *(struct session *const *)b;
     if (left->last != right->last) return left->last < right->last ? -1 : 1;
     if (left->start != right->start) return left->start < right->start ? -1 : 1;
-    return tide__str_cmp((struct str){left->key->bytes, left->key->len}, (struct str){right->key->bytes, right->key->len});
+    return tide__str_cmp((struct str){left->key->bytes, left->key->len},
+                         (struct str){right->key->bytes, right->key->len});
 }
 
 struct session **tide__session_take_ended(struct session_store *store, const struct window_cut *cut, int64_t watermark,

@@ -14,11 +14,11 @@ struct session_key;
 struct session {
     struct session *next;  // of the same key, later
     struct session_key *key;
-    int64_t start, last;   // first and last row, wall clock; it ends at last + gap
-    int64_t queued_end;    // what the heap knows: may be older than the real end, which only grows
-    size_t dirty_at;       // 1 + index among the dirty ones; 0: unchanged since the last barrier
-    bool is_dead;          // merged away or fired, but still in the heap
-    bool is_saved;         // the state table has it, under saved_start
+    int64_t start, last;  // first and last row, wall clock; it ends at last + gap
+    int64_t queued_end;   // what the heap knows: may be older than the real end, which only grows
+    size_t dirty_at;      // 1 + index among the dirty ones; 0: unchanged since the last barrier
+    bool is_dead;         // merged away or fired, but still in the heap
+    bool is_saved;        // the state table has it, under saved_start
     int64_t saved_start;
     unsigned char *payload;  // the owner's
 };

@@ -45,9 +45,13 @@ struct session_tvf {
     struct batch result;
 };
 
-static struct session_tvf *session_tvf(struct operator *op) { return (struct session_tvf *)(void *)op; }
+static struct session_tvf *session_tvf(struct operator* op) {
+    return (struct session_tvf *)(void *)op;
+}
 
-static struct row_list *rows_of(struct session *session) { return (struct row_list *)(void *)session->payload; }
+static struct row_list *rows_of(struct session *session) {
+    return (struct row_list *)(void *)session->payload;
+}
 
 // --- row lists --------------------------------------------------------------------------------------------------
 
@@ -125,14 +129,16 @@ static void state_key(const struct session *session, uint64_t number, struct str
 }
 
 // Rows stay in the state table when sessions merge: only their number names them. They are deleted when they leave.
-static void forget(void *ctx, struct session *session) { (void)ctx, (void)session; }
+static void forget(void *ctx, struct session *session) {
+    (void)ctx, (void)session;
+}
 
 // --- rows -------------------------------------------------------------------------------------------------------
 
 static void add_row(struct session_tvf *t, const struct batch *batch, size_t row, struct str key, int64_t time) {
     int64_t local = tide__window_local(&t->cut, time);
-    struct session *session = tide__session_for_row(&t->sessions, &t->cut, key, tide__hash_bytes(key.data, key.len), local,
-                                                    t->base.base.watermark);
+    struct session *session = tide__session_for_row(&t->sessions, &t->cut, key, tide__hash_bytes(key.data, key.len),
+                                                    local, t->base.base.watermark);
     if (session == NULL) {
         tide__late_row(&t->base.base, t->late, batch, row, local, local + t->sessions.gap);
         return;
@@ -144,7 +150,7 @@ static void add_row(struct session_tvf *t, const struct batch *batch, size_t row
     list_append(t, rows_of(session), t->next_number++, tide__strbuf_str(&t->row));
 }
 
-static tide_status on_batch(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input, (void)out;
     struct session_tvf *t = session_tvf(op);
@@ -153,14 +159,16 @@ static tide_status on_batch(struct operator *op, uint32_t input, const struct ba
     tide__arena_reset(&t->scratch);
     struct str *keys = ARENA_ARRAY(&t->scratch, struct str, n);
     if (t->window->partition_count > 0)
-        tide__key_encode(batch, t->window->partitions, t->window->partition_count, (struct str){"", 0}, &t->scratch, keys);
+        tide__key_encode(batch, t->window->partitions, t->window->partition_count, (struct str){"", 0}, &t->scratch,
+                         keys);
     const struct column *column = &batch->columns[t->window->time_column];
     const int64_t *times = tide__window_times(column, n, &t->scratch);
     for (size_t i = 0; i < n; i++) {
         if (tide__column_is_null(column, i)) {
             if (t->skip_null_time) continue;
             tide__fail_at(err, TIDE_ERR_RUNTIME, t->window->pos, "the time attribute of a row is NULL");
-            return tide__fail_hint(err, "filter such rows out before the window, or give the column a default in a view");
+            return tide__fail_hint(err,
+                                   "filter such rows out before the window, or give the column a default in a view");
         }
         add_row(t, batch, i, keys[i], times[i]);
     }
@@ -175,8 +183,8 @@ static void start_result(struct session_tvf *t) {
     t->result = (struct batch){.column_count = t->node->field_count};
     t->result.columns = ARENA_ARRAY(&t->output, struct column, t->result.column_count);
     for (uint32_t i = 0; i < t->node->field_count; i++) {
-        tide__column_init(&t->result.columns[i], t->node->fields[i].type, t->batch_rows_max, i + 3 < t->node->field_count,
-                          &t->output);
+        tide__column_init(&t->result.columns[i], t->node->fields[i].type, t->batch_rows_max,
+                          i + 3 < t->node->field_count, &t->output);
     }
 }
 
@@ -220,7 +228,7 @@ static tide_status emit_session(struct session_tvf *t, struct session *session, 
     return status;
 }
 
-static tide_status on_watermark(struct operator *op, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator* op, int64_t watermark, struct emitter *out, tide_error *err) {
     struct session_tvf *t = session_tvf(op);
     size_t count = 0;
     struct session **ended = tide__session_take_ended(&t->sessions, &t->cut, watermark, &count);
@@ -235,7 +243,7 @@ static tide_status on_watermark(struct operator *op, int64_t watermark, struct e
     return status;
 }
 
-static int64_t next_trigger(const struct operator *op, int64_t earliest) {
+static int64_t next_trigger(const struct operator* op, int64_t earliest) {
     const struct session_tvf *t = (const struct session_tvf *)(const void *)op;
     int64_t least = op->watermark == INT64_MAX ? INT64_MAX : op->watermark + 1;
     int64_t trigger = earliest > least ? earliest : least;
@@ -247,7 +255,7 @@ static int64_t next_trigger(const struct operator *op, int64_t earliest) {
 
 // --- state ------------------------------------------------------------------------------------------------------
 
-static tide_status on_barrier(struct operator *op, tide_error *err) {
+static tide_status on_barrier(struct operator* op, tide_error *err) {
     (void)err;
     struct session_tvf *t = session_tvf(op);
     if (t->table == NULL) return TIDE_OK;
@@ -297,7 +305,7 @@ static tide_status restore_row(struct session_tvf *t, struct str key, struct str
     return TIDE_OK;
 }
 
-static tide_status restore(struct operator *op, struct str saved, tide_error *err) {
+static tide_status restore(struct operator* op, struct str saved, tide_error *err) {
     (void)saved;
     struct session_tvf *t = session_tvf(op);
     if (t->table == NULL) return TIDE_OK;
@@ -331,12 +339,15 @@ static tide_status register_table(struct session_tvf *t, const struct operator_e
         .name = tide__arena_printf(arena, "%s.rows", t->node->operator_id),
         .operator_id = t->node->operator_id,
         .kind = STATE_TABLE_KEYED,
-        .key_count = key_count, .value_count = 1, .keys = keys, .values = values,
+        .key_count = key_count,
+        .value_count = 1,
+        .keys = keys,
+        .values = values,
     };
     return tide__state_table(env->store, desc, &t->table, err);
 }
 
-static void close_operator(struct operator *op) {
+static void close_operator(struct operator* op) {
     struct session_tvf *t = session_tvf(op);
     tide__session_store_deinit(&t->sessions);
     tide__strbuf_deinit(&t->row);
@@ -355,7 +366,7 @@ static const struct operator_class session_class = {
     .close = close_operator,
 };
 
-tide_status tide__session_tvf_open(const struct operator_env *env, struct operator **out, tide_error *err) {
+tide_status tide__session_tvf_open(const struct operator_env *env, struct operator** out, tide_error *err) {
     *out = NULL;
     const struct window *window = &env->node->window_tvf.window;
     if (window->proctime)

@@ -14,10 +14,10 @@ struct window_operator {
     const struct operator_class *class;
 };
 
-tide_status tide__sliced_aggregate_open(const struct operator_env *env, struct operator **out, tide_error *err);
-tide_status tide__session_aggregate_open(const struct operator_env *env, struct operator **out, tide_error *err);
+tide_status tide__sliced_aggregate_open(const struct operator_env *env, struct operator** out, tide_error *err);
+tide_status tide__session_aggregate_open(const struct operator_env *env, struct operator** out, tide_error *err);
 // Both kinds of window TVF: TUMBLE, HOP and CUMULATE are stateless, SESSION keeps rows until the session ends.
-tide_status tide__window_tvf_open(const struct operator_env *env, struct operator **out, tide_error *err);
-tide_status tide__session_tvf_open(const struct operator_env *env, struct operator **out, tide_error *err);
+tide_status tide__window_tvf_open(const struct operator_env *env, struct operator** out, tide_error *err);
+tide_status tide__session_tvf_open(const struct operator_env *env, struct operator** out, tide_error *err);
 
 #endif

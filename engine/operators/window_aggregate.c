@@ -15,7 +15,9 @@
 #include <assert.h>
 #include <string.h>
 
-static struct window_aggregate *window_aggregate(struct operator *op) { return (struct window_aggregate *)(void *)op; }
+static struct window_aggregate *window_aggregate(struct operator* op) {
+    return (struct window_aggregate *)(void *)op;
+}
 
 // --- rows -------------------------------------------------------------------------------------------------------
 
@@ -71,7 +73,8 @@ static tide_status route_by_time(struct window_aggregate *w, const struct batch 
             bool late;
             struct slice *slice = tide__slice_for_time(w, local, &late);
             struct slice_bounds bounds = tide__window_slice(&w->cut, local);
-            if (late) drop_late(w, batch, i, tide__window_start(&w->cut, bounds.start, bounds.last_end), bounds.last_end);
+            if (late)
+                drop_late(w, batch, i, tide__window_start(&w->cut, bounds.start, bounds.last_end), bounds.last_end);
             if (slice == NULL) continue;
             start = bounds.start;
             end = bounds.end;
@@ -109,8 +112,9 @@ static tide_status route_attached(struct window_aggregate *w, const struct batch
 }
 
 // Adds rows[0..n) of the batch to a slice.
-static tide_status add_rows(struct window_aggregate *w, struct slice *slice, const struct batch *batch, const uint32_t *rows,
-                            const struct str *keys, const uint64_t *hashes, size_t n, tide_error *err) {
+static tide_status add_rows(struct window_aggregate *w, struct slice *slice, const struct batch *batch,
+                            const uint32_t *rows, const struct str *keys, const uint64_t *hashes, size_t n,
+                            tide_error *err) {
     struct memtable_entry **entries = tide__arena_alloc(&w->scratch, n * sizeof *entries);
     TIDE_TRY(tide__slice_upsert(w, slice, keys, hashes, n, entries, err));
     unsigned char **payloads = (unsigned char **)(void *)entries;  // in place: entry i becomes its payload
@@ -174,7 +178,7 @@ static tide_status add_rows_of_batch(struct window_aggregate *w, const struct ba
     return routing.taken > 0 ? add_batch(w, batch, &routing, err) : TIDE_OK;
 }
 
-static tide_status on_batch(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     struct window_aggregate *w = window_aggregate(op);
@@ -186,14 +190,14 @@ static tide_status on_batch(struct operator *op, uint32_t input, const struct ba
 
 // --- time -------------------------------------------------------------------------------------------------------
 
-static tide_status on_watermark(struct operator *op, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator* op, int64_t watermark, struct emitter *out, tide_error *err) {
     // Processing-time windows that are open at the end of the input are dropped, as in Flink.
     if (window_aggregate(op)->proctime) return TIDE_OK;
     return tide__window_fire(window_aggregate(op), watermark, out, err);
 }
 
 // The first open window, or the one around the earliest row to come.
-static int64_t next_trigger(const struct operator *op, int64_t earliest) {
+static int64_t next_trigger(const struct operator* op, int64_t earliest) {
     const struct window_aggregate *w = (const struct window_aggregate *)(const void *)op;
     if (w->proctime) return INT64_MAX;
     int64_t least = tide__saturating_add(op->watermark, 1);
@@ -212,20 +216,20 @@ static int64_t next_trigger(const struct operator *op, int64_t earliest) {
 
 // --- state ------------------------------------------------------------------------------------------------------
 
-static tide_status on_barrier(struct operator *op, tide_error *err) {
+static tide_status on_barrier(struct operator* op, tide_error *err) {
     return tide__window_barrier(window_aggregate(op), err);
 }
 
-static tide_status restore(struct operator *op, struct str saved, tide_error *err) {
+static tide_status restore(struct operator* op, struct str saved, tide_error *err) {
     (void)saved;
     return tide__window_restore(window_aggregate(op), err);
 }
 
-static size_t shrink(struct operator *op, size_t bytes, tide_error *err) {
+static size_t shrink(struct operator* op, size_t bytes, tide_error *err) {
     return tide__window_shrink(window_aggregate(op), bytes, err);
 }
 
-static void close_operator(struct operator *op) {
+static void close_operator(struct operator* op) {
     struct window_aggregate *w = window_aggregate(op);
     if (w->used_state) {
         // Runs that are on their way use the aggregators and the tables.
@@ -261,7 +265,8 @@ static bool is_count_rows(const struct aggregate_call *call) {
 
 // A HOP of more than two slices keeps a running window if every aggregate has an inverse. Then there is a COUNT(*), which
 // tells which groups are alive.
-static tide_status bind_aggregates(struct window_aggregate *w, const struct plan_window_aggregate *plan, tide_error *err) {
+static tide_status bind_aggregates(struct window_aggregate *w, const struct plan_window_aggregate *plan,
+                                   tide_error *err) {
     struct aggregators *all = &w->aggregators;
     TIDE_TRY(tide__aggregators_bind(all, plan->aggregates, plan->aggregate_count, false, w->plan_arena, err));
     w->outputs = *all;
@@ -273,8 +278,10 @@ static tide_status bind_aggregates(struct window_aggregate *w, const struct plan
         struct aggregate_call *calls = ARENA_ARRAY(w->plan_arena, struct aggregate_call, plan->aggregate_count + 1);
         for (uint32_t i = 0; i < count; i++) calls[i] = plan->aggregates[i];
         struct type bigint = tide__type_make(TYPE_BIGINT, false);
-        calls[count] = (struct aggregate_call){.aggregate = tide__aggregate_find(STR_LIT("COUNT")), .name = "COUNT(*)",
-                                               .type = tide__type_copy(w->plan_arena, &bigint), .filter = -1};
+        calls[count] = (struct aggregate_call){.aggregate = tide__aggregate_find(STR_LIT("COUNT")),
+                                               .name = "COUNT(*)",
+                                               .type = tide__type_copy(w->plan_arena, &bigint),
+                                               .filter = -1};
         TIDE_TRY(tide__aggregators_bind(all, calls, count + 1, false, w->plan_arena, err));
         w->outputs = *all;
         w->outputs.count = count;
@@ -283,7 +290,7 @@ static tide_status bind_aggregates(struct window_aggregate *w, const struct plan
     return TIDE_OK;
 }
 
-tide_status tide__sliced_aggregate_open(const struct operator_env *env, struct operator **out, tide_error *err) {
+tide_status tide__sliced_aggregate_open(const struct operator_env *env, struct operator** out, tide_error *err) {
     *out = NULL;
     const struct plan_window_aggregate *plan = &env->node->window_aggregate;
     struct window_aggregate *w = tide__calloc(1, sizeof *w);

@@ -28,8 +28,8 @@ struct slice_bounds tide__window_slice_at(const struct window_cut *cut, int64_t 
     if (cut->kind == WINDOW_HOP) {
         int64_t last_start = tide__time_floor(start, cut->offset, cut->slide);
         // The least start on the grid that is >= end - size.
-        int64_t first_start =
-            tide__time_floor(tide__saturating_sub(end, cut->size - cut->slide + 1), cut->offset, cut->slide);
+        int64_t first_start = tide__time_floor(tide__saturating_sub(end, cut->size - cut->slide + 1), cut->offset,
+                                               cut->slide);
         bounds.first_end = tide__saturating_add(first_start, cut->size);
         bounds.last_end = tide__saturating_add(last_start, cut->size);
     } else if (cut->kind == WINDOW_CUMULATE) {

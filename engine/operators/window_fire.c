@@ -82,7 +82,8 @@ static tide_status fire_slices(struct window_aggregate *w, struct window_span sp
     return status;
 }
 
-static tide_status merge_into(struct window_aggregate *w, struct slice *total, struct window_merge *merge, tide_error *err) {
+static tide_status merge_into(struct window_aggregate *w, struct slice *total, struct window_merge *merge,
+                              tide_error *err) {
     struct memtable_entry **entries = tide__arena_alloc(&w->scratch, w->batch_rows_max * sizeof *entries);
     uint64_t *hashes = tide__arena_alloc(&w->scratch, w->batch_rows_max * sizeof *hashes);
     for (;;) {
@@ -109,7 +110,8 @@ static tide_status join_total(struct window_aggregate *w, struct slice *total, s
 }
 
 // The window's slices at the front are its running total, if there is one yet, and the slice that ends now.
-static tide_status fire_cumulate(struct window_aggregate *w, struct window_span span, struct emitter *out, tide_error *err) {
+static tide_status fire_cumulate(struct window_aggregate *w, struct window_span span, struct emitter *out,
+                                 tide_error *err) {
     struct slice_bounds bounds = tide__window_slice_at(&w->cut, span.start, span.start + w->cut.slice);
     struct slice *total = tide__slice_for_bounds(w, bounds);
     assert(total == w->slices[0]);

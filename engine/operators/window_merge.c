@@ -127,8 +127,8 @@ static tide_status decode_value(struct window_merge *merge, struct str value, un
 }
 
 // The accumulator that the part on top holds. Of a table: its own place, which must not be written to.
-static tide_status take_payload(struct window_merge *merge, struct merge_part *part, unsigned char **out, bool *out_owned,
-                                tide_error *err) {
+static tide_status take_payload(struct window_merge *merge, struct merge_part *part, unsigned char **out,
+                                bool *out_owned, tide_error *err) {
     *out_owned = part->iter != NULL;
     if (part->iter == NULL) {
         *out = part->entries[part->at]->bytes;
@@ -171,7 +171,8 @@ static tide_status fold_part(struct window_merge *merge, struct merge_part *part
 }
 
 // Folds all parts that stand at the smallest key.
-static tide_status next_group(struct window_merge *merge, struct str *out_key, unsigned char **out_payload, tide_error *err) {
+static tide_status next_group(struct window_merge *merge, struct str *out_key, unsigned char **out_payload,
+                              tide_error *err) {
     struct merge_part *part = &merge->parts[merge->heap[0]];
     struct str key = keep_key(merge, part);
     unsigned char *payload = NULL;

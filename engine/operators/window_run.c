@@ -118,7 +118,9 @@ void tide__window_run_add_encoded(struct window_run *run, int64_t start, int64_t
     run->bytes += part->encoded.cap;
 }
 
-size_t tide__window_run_bytes(const struct window_run *run) { return run->bytes; }
+size_t tide__window_run_bytes(const struct window_run *run) {
+    return run->bytes;
+}
 
 tide_status tide__window_run_submit(struct window_run *run, struct state_table *table, tide_error *err) {
     if (run->part_count == 0) {

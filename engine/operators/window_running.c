@@ -22,7 +22,9 @@ void tide__window_running_clear(struct window_running *running) {
     running->sorted_count = running->sorted_cap = 0;
 }
 
-void tide__window_running_deinit(struct window_running *running) { tide__window_running_clear(running); }
+void tide__window_running_deinit(struct window_running *running) {
+    tide__window_running_clear(running);
+}
 
 static struct memtable *table_of(struct window_running *running) {
     if (running->table == NULL)
@@ -34,8 +36,8 @@ static inline bool is_alive(const struct window_running *running, const struct m
     return *(const int64_t *)(const void *)(entry->bytes + running->count_offset) != 0;
 }
 
-void tide__window_running_upsert(struct window_running *running, const struct str *keys, const uint64_t *hashes, size_t n,
-                                 struct memtable_entry **out_entries) {
+void tide__window_running_upsert(struct window_running *running, const struct str *keys, const uint64_t *hashes,
+                                 size_t n, struct memtable_entry **out_entries) {
     tide__memtable_upsert_batch(table_of(running), keys, hashes, n, out_entries, NULL);
 }
 
@@ -149,7 +151,8 @@ void tide__window_running_start(struct window_running *running) {
     running->at = 0;
 }
 
-size_t tide__window_running_next(struct window_running *running, size_t max, struct str *keys, unsigned char **payloads) {
+size_t tide__window_running_next(struct window_running *running, size_t max, struct str *keys,
+                                 unsigned char **payloads) {
     size_t n = 0;
     while (n < max && running->at < running->sorted_count) {
         struct memtable_entry *entry = running->sorted[running->at++];

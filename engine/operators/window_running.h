@@ -30,10 +30,11 @@ void tide__window_running_clear(struct window_running *running);
 void tide__window_running_add(struct window_running *running, struct memtable *part);
 void tide__window_running_remove(struct window_running *running, struct memtable *part);
 // Entries of keys, for rows that come to a slice that is in already.
-void tide__window_running_upsert(struct window_running *running, const struct str *keys, const uint64_t *hashes, size_t n,
-                                 struct memtable_entry **out_entries);
+void tide__window_running_upsert(struct window_running *running, const struct str *keys, const uint64_t *hashes,
+                                 size_t n, struct memtable_entry **out_entries);
 // Reads the living groups in key order: start, then next until it gives 0.
 void tide__window_running_start(struct window_running *running);
-size_t tide__window_running_next(struct window_running *running, size_t max, struct str *keys, unsigned char **payloads);
+size_t tide__window_running_next(struct window_running *running, size_t max, struct str *keys,
+                                 unsigned char **payloads);
 
 #endif

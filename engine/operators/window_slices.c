@@ -127,8 +127,8 @@ static void mark_dirty(struct slice *slice, struct memtable_entry *const *entrie
     }
 }
 
-tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, const struct str *keys, const uint64_t *hashes,
-                               size_t n, struct memtable_entry **out_entries, tide_error *err) {
+tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, const struct str *keys,
+                               const uint64_t *hashes, size_t n, struct memtable_entry **out_entries, tide_error *err) {
     struct memtable *table = tide__slice_active(w, slice);
     uint8_t *is_new = NULL;
     bool read_back = slice->replacing && slice->evicted;
@@ -168,7 +168,8 @@ tide_status tide__slice_add_parts(struct window_aggregate *w, struct slice *slic
         tide__window_merge_add_state(merge, iter, slice->replacing && slice->active != NULL);
     }
     for (uint32_t i = 0; i < slice->frozen_count; i++) {
-        tide__window_merge_add_table(merge, tide__memtable_sorted(slice->frozen[i]), tide__memtable_count(slice->frozen[i]));
+        tide__window_merge_add_table(merge, tide__memtable_sorted(slice->frozen[i]),
+                                     tide__memtable_count(slice->frozen[i]));
     }
     if (slice->active == NULL) return TIDE_OK;
     sort_active(w, slice);

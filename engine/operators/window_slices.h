@@ -23,10 +23,10 @@ struct slice {
     int64_t start, end;
     int64_t next_end, last_end;  // of the windows that have not fired
     bool replacing;
-    bool evicted;    // the state table holds entries that memory does not
-    bool in_state;   // something was submitted: drop the range at the end
-    bool in_running; // what it holds is in the running window too
-    struct memtable *active;     // NULL: empty
+    bool evicted;             // the state table holds entries that memory does not
+    bool in_state;            // something was submitted: drop the range at the end
+    bool in_running;          // what it holds is in the running window too
+    struct memtable *active;  // NULL: empty
     struct memtable *frozen[FROZEN_MAX + 1];
     uint32_t frozen_count;
     struct memtable_entry **dirty;  // replacing: changed since the last barrier
@@ -44,10 +44,10 @@ struct window_aggregate {
     size_t batch_rows_max;
     bool skip_null_time;  // batch mode; otherwise a NULL time fails
     struct window_cut cut;
-    bool proctime;  // the clock at the arrival of a batch is the rows' time, and fires windows
+    bool proctime;             // the clock at the arrival of a batch is the rows' time, and fires windows
     struct arena *plan_arena;  // outlives the store, which borrows the description of the state table
-    struct arena scratch;  // one call
-    struct arena output;   // one emitted batch
+    struct arena scratch;      // one call
+    struct arena output;       // one emitted batch
     struct aggregators aggregators;
     struct aggregators outputs;  // without a hidden COUNT(*)
     bool runs;                   // HOP with a running window
@@ -80,15 +80,17 @@ struct memtable *tide__slice_take_active(struct slice *slice);
 void tide__slice_free(struct slice *slice);
 struct memtable *tide__slice_active(struct window_aggregate *w, struct slice *slice);
 // Entries of n keys in the active table, ready to be updated: read back if the slice was evicted, marked if replacing.
-tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, const struct str *keys, const uint64_t *hashes,
-                               size_t n, struct memtable_entry **out_entries, tide_error *err) TIDE_CHECKED;
+tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, const struct str *keys,
+                               const uint64_t *hashes, size_t n, struct memtable_entry **out_entries,
+                               tide_error *err) TIDE_CHECKED;
 // Adds the slice's parts to a merge, in folding order.
 tide_status tide__slice_add_parts(struct window_aggregate *w, struct slice *slice, struct window_merge *merge,
                                   tide_error *err) TIDE_CHECKED;
 size_t tide__slice_bytes(const struct slice *slice);
 
 // --- window_fire.c
-tide_status tide__window_fire(struct window_aggregate *w, int64_t watermark, struct emitter *out, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_fire(struct window_aggregate *w, int64_t watermark, struct emitter *out,
+                              tide_error *err) TIDE_CHECKED;
 
 // The running window gives way to a merge of slices.
 void tide__window_stop_running(struct window_aggregate *w);
@@ -100,10 +102,12 @@ size_t tide__window_shrink(struct window_aggregate *w, size_t bytes, tide_error 
 tide_status tide__window_restore(struct window_aggregate *w, tide_error *err) TIDE_CHECKED;
 tide_status tide__window_open_range(struct window_aggregate *w, const struct slice *slice, struct state_iter **out_iter,
                                     tide_error *err) TIDE_CHECKED;
-tide_status tide__window_drop_range(struct window_aggregate *w, const struct slice *slice, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_drop_range(struct window_aggregate *w, const struct slice *slice,
+                                    tide_error *err) TIDE_CHECKED;
 // Values of new entries from the state table.
-tide_status tide__window_read_back(struct window_aggregate *w, const struct slice *slice, struct memtable_entry **entries,
-                                   const uint8_t *is_new, size_t n, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_read_back(struct window_aggregate *w, const struct slice *slice,
+                                   struct memtable_entry **entries, const uint8_t *is_new, size_t n,
+                                   tide_error *err) TIDE_CHECKED;
 // The first slice of a CUMULATE window becomes its running total: from adding to replacing.
 tide_status tide__window_make_total(struct window_aggregate *w, struct slice *slice, tide_error *err) TIDE_CHECKED;
 

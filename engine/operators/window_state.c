@@ -49,7 +49,8 @@ static struct range range_of(const struct slice *slice) {
 tide_status tide__window_open_range(struct window_aggregate *w, const struct slice *slice, struct state_iter **out_iter,
                                     tide_error *err) {
     struct range range = range_of(slice);
-    return tide__state_iter_open(w->table, NULL, (struct str){range.lower, 16}, (struct str){range.upper, 16}, out_iter, err);
+    return tide__state_iter_open(w->table, NULL, (struct str){range.lower, 16}, (struct str){range.upper, 16}, out_iter,
+                                 err);
 }
 
 tide_status tide__window_drop_range(struct window_aggregate *w, const struct slice *slice, tide_error *err) {
@@ -137,7 +138,8 @@ static int compare_bounds(const void *a, const void *b) {
 }
 
 // Seals the given slices as one run.
-static tide_status seal_slices(struct window_aggregate *w, struct slice **slices, size_t count, bool evict, tide_error *err) {
+static tide_status seal_slices(struct window_aggregate *w, struct slice **slices, size_t count, bool evict,
+                               tide_error *err) {
     qsort(slices, count, sizeof *slices, compare_bounds);
     struct window_run *run = tide__window_run_new(&w->aggregators);
     for (size_t i = 0; i < count; i++) seal(w, slices[i], run, evict);
@@ -210,8 +212,8 @@ tide_status tide__window_make_total(struct window_aggregate *w, struct slice *sl
 
 // --- reading ----------------------------------------------------------------------------------------------------
 
-tide_status tide__window_read_back(struct window_aggregate *w, const struct slice *slice, struct memtable_entry **entries,
-                                   const uint8_t *is_new, size_t n, tide_error *err) {
+tide_status tide__window_read_back(struct window_aggregate *w, const struct slice *slice,
+                                   struct memtable_entry **entries, const uint8_t *is_new, size_t n, tide_error *err) {
     struct sort_item *items = tide__arena_alloc(&w->scratch, 2 * n * sizeof *items);
     size_t missing = 0;
     for (size_t i = 0; i < n; i++) {
@@ -280,7 +282,8 @@ tide_status tide__window_restore(struct window_aggregate *w, tide_error *err) {
     }
     tide_status closed = tide__state_iter_close(iter, err);
     if (status == TIDE_OK) status = closed;
-    for (size_t i = 0; i < count && status == TIDE_OK; i++) status = restore_slice(w, found[i].start, found[i].end, err);
+    for (size_t i = 0; i < count && status == TIDE_OK; i++)
+        status = restore_slice(w, found[i].start, found[i].end, err);
     tide__free(found);
     return status;
 }

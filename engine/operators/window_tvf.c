@@ -94,7 +94,7 @@ static tide_status put_windows(struct window_tvf *tvf, const struct batch *batch
     return TIDE_OK;
 }
 
-static tide_status on_batch(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     struct window_tvf *tvf = (struct window_tvf *)(void *)op;
@@ -107,7 +107,8 @@ static tide_status on_batch(struct operator *op, uint32_t input, const struct ba
         if (!tvf->window->proctime && tide__column_is_null(column, i)) {
             if (tvf->skip_null_time) continue;
             tide__fail_at(err, TIDE_ERR_RUNTIME, tvf->window->pos, "the time attribute of a row is NULL");
-            return tide__fail_hint(err, "filter such rows out before the window, or give the column a default in a view");
+            return tide__fail_hint(err,
+                                   "filter such rows out before the window, or give the column a default in a view");
         }
         int64_t local = tide__window_local(&tvf->cut, tvf->window->proctime ? tvf->now : times[i]);
         TIDE_TRY(put_windows(tvf, batch, i, local, out, err));
@@ -115,7 +116,7 @@ static tide_status on_batch(struct operator *op, uint32_t input, const struct ba
     return flush(tvf, batch, out, err);
 }
 
-static void close_operator(struct operator *op) {
+static void close_operator(struct operator* op) {
     struct window_tvf *tvf = (struct window_tvf *)(void *)op;
     tide__arena_deinit(&tvf->scratch);
     tide__arena_deinit(&tvf->output);
@@ -131,7 +132,7 @@ static const struct operator_class stateless_class = {
     .close = close_operator,
 };
 
-tide_status tide__window_tvf_open(const struct operator_env *env, struct operator **out, tide_error *err) {
+tide_status tide__window_tvf_open(const struct operator_env *env, struct operator** out, tide_error *err) {
     const struct window *window = &env->node->window_tvf.window;
     if (window->kind == WINDOW_SESSION) return tide__session_tvf_open(env, out, err);
     struct window_tvf *tvf = tide__calloc(1, sizeof *tvf);

@@ -48,7 +48,7 @@ tide_status tide__emit(struct emitter *out, const struct batch *batch, tide_erro
     return TIDE_OK;
 }
 
-void tide__late_row(struct operator *op, struct late_sink *late, const struct batch *batch, size_t row,
+void tide__late_row(struct operator* op, struct late_sink *late, const struct batch *batch, size_t row,
                     int64_t window_start, int64_t window_end) {
     (void)late, (void)batch, (void)row, (void)window_start, (void)window_end;
     op->stats.late_rows++;
@@ -172,8 +172,11 @@ void fake_open(struct fake *fake) {
     tide__error_clear(&err);
     struct state_options options = {fake->backend, fake->dir, &fake->budget};
     must(tide__state_open(&options, &fake->store, &err), &err);
-    fake->env = (struct operator_env){.plan = &fake->plan, .node = &fake->node, .store = fake->store,
-                                      .budget = &fake->budget, .batch_rows_max = fake->batch_rows_max};
+    fake->env = (struct operator_env){.plan = &fake->plan,
+                                      .node = &fake->node,
+                                      .store = fake->store,
+                                      .budget = &fake->budget,
+                                      .batch_rows_max = fake->batch_rows_max};
     must(class_of(fake)->open(&fake->env, &fake->op, &err), &err);
     fake->op->class = class_of(fake);
     fake->op->node = &fake->node;
@@ -299,7 +302,9 @@ static bool buffer_next(struct state_source *source, struct state_entry *out) {
     return true;
 }
 
-static void buffer_free(struct state_source *source) { free(source); }
+static void buffer_free(struct state_source *source) {
+    free(source);
+}
 
 void fake_reload(struct fake *fake) {
     tide_error err;

@@ -41,7 +41,7 @@ struct emitter {
     struct strbuf text;  // a line a row, values separated by '|'
     bool silent;         // count only
     size_t rows;
-    uint64_t sum;        // of hashes, when silent
+    uint64_t sum;  // of hashes, when silent
 };
 
 struct fake {
@@ -51,7 +51,7 @@ struct fake {
     struct plan_node node;
     struct memory_budget budget;
     struct state_store *store;
-    struct operator *op;
+    struct operator* op;
     struct operator_env env;
     enum state_backend backend;
     const char *dir;
@@ -70,7 +70,8 @@ struct fake_aggregate {
 
 void fake_init(struct fake *fake, enum state_backend backend, const char *dir);
 // A window aggregate node. Terminated lists: keys by -1, aggregates by a NULL name.
-void fake_window_aggregate(struct fake *fake, struct window window, const int *keys, const struct fake_aggregate *aggregates);
+void fake_window_aggregate(struct fake *fake, struct window window, const int *keys,
+                           const struct fake_aggregate *aggregates);
 void fake_window_tvf(struct fake *fake, struct window window);
 void fake_open(struct fake *fake);
 // Rows in batches of `batch_rows`.

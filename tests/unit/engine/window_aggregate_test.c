@@ -81,7 +81,8 @@ START_TEST(cumulate_keeps_a_running_total) {
     fake_push(&fake, &late, 1, 1);
     ck_assert_uint_eq(fake.op->stats.late_rows, 1);
     fake_watermark(&fake, WATERMARK_END);
-    expect(&fake, "1|5|240000|300000|299999\n1|5|240000|360000|359999\n1|5|240000|420000|419999\n1|5|240000|480000|479999\n");
+    expect(&fake,
+           "1|5|240000|300000|299999\n1|5|240000|360000|359999\n1|5|240000|420000|419999\n1|5|240000|480000|479999\n");
     fake_deinit(&fake);
 }
 END_TEST
@@ -103,48 +104,40 @@ END_TEST
 
 // --- cutting everywhere -----------------------------------------------------------------------------------------
 
-static const struct fake_aggregate combinable[] = {
-    {"COUNT", -1, .filter = -1},
-    {"COUNT", FAKE_V, .filter = FAKE_B},
-    {"SUM", FAKE_V, .filter = -1},
-    {"SUM", FAKE_D, .filter = -1},
-    {"AVG", FAKE_V, .filter = -1},
-    {"AVG", FAKE_D, .filter = -1},
-    {"MIN", FAKE_V, .filter = -1},
-    {"MAX", FAKE_S, .filter = -1},
-    {"MIN", FAKE_S, .filter = FAKE_B},
-    {"MAX", FAKE_T6, .filter = -1},
-    {"MIN", FAKE_WIDE, .filter = -1},
-    {"MAX", FAKE_B, .filter = -1},
-    {"VAR_POP", FAKE_V, .filter = -1},
-    {"LISTAGG", FAKE_S, .filter = -1, .separator = ";"},
-    {"LISTAGG", FAKE_S, .distinct = true, .filter = -1},
-    {"COUNT", FAKE_S, .distinct = true, .filter = -1},
-    {"SUM", FAKE_V, .distinct = true, .filter = -1},
-    {"AVG", FAKE_W, .distinct = true, .filter = -1},
-    {"FIRST_VALUE", FAKE_W, .filter = -1},
-    {"LAST_VALUE", FAKE_S, .filter = -1},
-    {0}};
+static const struct fake_aggregate combinable[] = {{"COUNT", -1, .filter = -1},
+                                                   {"COUNT", FAKE_V, .filter = FAKE_B},
+                                                   {"SUM", FAKE_V, .filter = -1},
+                                                   {"SUM", FAKE_D, .filter = -1},
+                                                   {"AVG", FAKE_V, .filter = -1},
+                                                   {"AVG", FAKE_D, .filter = -1},
+                                                   {"MIN", FAKE_V, .filter = -1},
+                                                   {"MAX", FAKE_S, .filter = -1},
+                                                   {"MIN", FAKE_S, .filter = FAKE_B},
+                                                   {"MAX", FAKE_T6, .filter = -1},
+                                                   {"MIN", FAKE_WIDE, .filter = -1},
+                                                   {"MAX", FAKE_B, .filter = -1},
+                                                   {"VAR_POP", FAKE_V, .filter = -1},
+                                                   {"LISTAGG", FAKE_S, .filter = -1, .separator = ";"},
+                                                   {"LISTAGG", FAKE_S, .distinct = true, .filter = -1},
+                                                   {"COUNT", FAKE_S, .distinct = true, .filter = -1},
+                                                   {"SUM", FAKE_V, .distinct = true, .filter = -1},
+                                                   {"AVG", FAKE_W, .distinct = true, .filter = -1},
+                                                   {"FIRST_VALUE", FAKE_W, .filter = -1},
+                                                   {"LAST_VALUE", FAKE_S, .filter = -1},
+                                                   {0}};
 
 // With an exact inverse: a HOP keeps a running window.
 static const struct fake_aggregate invertible[] = {
-    {"SUM", FAKE_V, .filter = -1},  {"COUNT", FAKE_S, .filter = -1},   {"SUM", FAKE_D, .filter = FAKE_B},
-    {"AVG", FAKE_D, .filter = -1},  {"AVG", FAKE_V, .filter = FAKE_B}, {"STDDEV_POP", FAKE_V, .filter = -1},
-    {"COUNT", -1, .filter = FAKE_B}, {0}};
+    {"SUM", FAKE_V, .filter = -1},     {"COUNT", FAKE_S, .filter = -1},
+    {"SUM", FAKE_D, .filter = FAKE_B}, {"AVG", FAKE_D, .filter = -1},
+    {"AVG", FAKE_V, .filter = FAKE_B}, {"STDDEV_POP", FAKE_V, .filter = -1},
+    {"COUNT", -1, .filter = FAKE_B},   {0}};
 
 static const struct fake_aggregate sequential[] = {
-    {"COUNT", -1, .filter = -1},
-    {"SUM", FAKE_W, .filter = -1},
-    {"SUM", FAKE_F, .filter = -1},
-    {"AVG", FAKE_W, .filter = -1},
-    {"MIN", FAKE_W, .filter = -1},
-    {"MAX", FAKE_F, .filter = -1},
-    {"SUM", FAKE_WIDE, .filter = -1},
-    {"AVG", FAKE_WIDE, .filter = -1},
-    {"STDDEV_SAMP", FAKE_W, .filter = -1},
-    {"VAR_POP", FAKE_D, .filter = -1},
-    {"LISTAGG", FAKE_S, .filter = -1},
-    {0}};
+    {"COUNT", -1, .filter = -1},       {"SUM", FAKE_W, .filter = -1},     {"SUM", FAKE_F, .filter = -1},
+    {"AVG", FAKE_W, .filter = -1},     {"MIN", FAKE_W, .filter = -1},     {"MAX", FAKE_F, .filter = -1},
+    {"SUM", FAKE_WIDE, .filter = -1},  {"AVG", FAKE_WIDE, .filter = -1},  {"STDDEV_SAMP", FAKE_W, .filter = -1},
+    {"VAR_POP", FAKE_D, .filter = -1}, {"LISTAGG", FAKE_S, .filter = -1}, {0}};
 
 enum { ROWS = 120 };
 
@@ -237,7 +230,7 @@ static const struct {
     const struct window *window;
     bool attached;
 } shapes[] = {
-    {"tumble", &tumble, false}, {"hop", &hop, false},     {"hop ragged", &hop_ragged, false},
+    {"tumble", &tumble, false},     {"hop", &hop, false},        {"hop ragged", &hop_ragged, false},
     {"cumulate", &cumulate, false}, {"attached", &tumble, true},
 };
 
@@ -267,7 +260,8 @@ START_TEST(running_window_forgets_groups_and_takes_them_up_again) {
     struct fake_row more = at(60001, 2, 8);  // a slice that has been in two windows
     fake_push(&fake, &more, 1, 1);
     fake_watermark(&fake, WATERMARK_END);
-    expect(&fake, "2|10|60000|240000|239999\n1|4|120000|300000|299999\n1|4|180000|360000|359999\n1|4|240000|420000|419999\n");
+    expect(&fake,
+           "2|10|60000|240000|239999\n1|4|120000|300000|299999\n1|4|180000|360000|359999\n1|4|240000|420000|419999\n");
     fake_deinit(&fake);
 }
 END_TEST
