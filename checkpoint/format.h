@@ -27,6 +27,9 @@ static inline uint64_t format_get(const char *at, int bytes) {
     return v;
 }
 
+// Makes the entry of `path` in its folder durable.
+tide_status tide__savepoint_sync_folder(const char *path, tide_error *err) TIDE_CHECKED;
+
 // Appends the Manifest message of `info`, whose tables are the final ones.
 void tide__manifest_pack(const struct savepoint_info *info, struct strbuf *out);
 // NULL: it is good; else what is wrong with it. Everything in out_info lives in the arena.

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "checkpoint/format.h"
 #include "checkpoint/reader.h"
 
 #include <dirent.h>
@@ -91,8 +92,10 @@ static void checkpoint_name(const char *path, uint64_t job, uint64_t id, struct 
 
 // --- open and close -----------------------------------------------------------------------------------------------
 
+// A savepoint is only as durable as the folders above it.
 static tide_status make_folder(const char *path, tide_error *err) {
-    if (mkdir(path, 0700) == 0 || errno == EEXIST) return TIDE_OK;
+    if (mkdir(path, 0700) == 0) return tide__savepoint_sync_folder(path, err);
+    if (errno == EEXIST) return TIDE_OK;
     return tide__fail_errno(err, errno, "can't make the folder %s", path);
 }
 
@@ -329,6 +332,8 @@ tide_status tide__state_dir_clear(struct state_dir *dir, tide_error *err) {
         if (nftw(folder.data, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT)
             status = tide__fail_errno(err, errno, "can't remove %s", folder.data);
     }
+    // What is gone must not come back behind the checkpoints of a new run.
+    if (status == TIDE_OK && jobs.count > 0) status = tide__savepoint_sync_folder(folder.data, err);
     tide__strbuf_deinit(&folder);
     tide__free(jobs.items);
     return status;

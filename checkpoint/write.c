@@ -209,7 +209,7 @@ static tide_status put_manifest(struct writer *writer, const struct savepoint_in
     return put(writer, footer, sizeof footer, err);
 }
 
-static tide_status sync_folder(const char *path, tide_error *err) {
+tide_status tide__savepoint_sync_folder(const char *path, tide_error *err) {
     const char *slash = strrchr(path, '/');
     char *folder = slash == NULL   ? tide__strdup(".")
                    : slash == path ? tide__strdup("/")
@@ -269,7 +269,7 @@ tide_status tide__savepoint_write(const char *path, const struct savepoint_info 
     if (rename(beside, path) != 0) TIDE_TRY_OR(status, fail_write(&writer, errno, "write", err), done);
     tide__kill_point("savepoint.after-rename");
     tide__kill_point("savepoint.before-dirsync");
-    TIDE_TRY_OR(status, sync_folder(path, err), done);
+    TIDE_TRY_OR(status, tide__savepoint_sync_folder(path, err), done);
     *out_bytes = writer.offset;
 done:
     if (status != TIDE_OK) unlink(beside);
