@@ -134,7 +134,8 @@ static void put_table(const struct savepoint_table *table, struct strbuf *out) {
     tide__strbuf_printf(out, "  %-24s %llu keys, ", table->desc.name, (unsigned long long)table->entries);
     put_bytes(table->key_bytes + table->value_bytes, out);
     if (table->desc.kind == STATE_TABLE_WINDOWED)
-        tide__strbuf_printf(out, ", %llu windows", (unsigned long long)table->window_count);
+        tide__strbuf_printf(out, ", %llu window%s", (unsigned long long)table->window_count,
+                            table->window_count == 1 ? "" : "s");
     tide__strbuf_append_c(out, "\n");
     put_fields("key  ", table->desc.keys, table->desc.key_count, out);
     put_fields("value", table->desc.values, table->desc.value_count, out);

@@ -174,9 +174,10 @@ const char *tide__state_dir_path(const struct state_dir *dir) {
 }
 
 const char *tide__state_dir_work(struct state_dir *dir, uint32_t job) {
-    char *folder = tide__arena_printf(&dir->arena, "%s/job-%u", dir->path, job);
-    // A failure shows when the store makes its own folder inside.
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST) return tide__arena_printf(&dir->arena, "%s/work", folder);
+    const char *folder = tide__arena_printf(&dir->arena, "%s/job-%u", dir->path, job);
+    tide_error ignored;  // a failure shows when the store makes its own folder inside
+    tide__error_clear(&ignored);
+    make_folder(folder, &ignored);
     return tide__arena_printf(&dir->arena, "%s/work", folder);
 }
 
