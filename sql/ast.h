@@ -61,7 +61,7 @@ enum ast_expr_kind {
     // Operators
     AST_EXPR_UNARY,        // op: NEGATE, PLUS, NOT; args[0]
     AST_EXPR_BINARY,       // op: arithmetic, comparison, CONCAT, OVERLAPS; args[0], args[1]
-                       // (a - b) DAY: a SUBTRACT with interval.from set
+                           // (a - b) DAY: a SUBTRACT with interval.from set
     AST_EXPR_AND,          // args: two or more
     AST_EXPR_OR,           // args: two or more
     AST_EXPR_IS,           // is, negated; args[0]
@@ -83,19 +83,19 @@ enum ast_expr_kind {
     AST_EXPR_FIELD,    // args[0].name: field of an expression that is not a plain path
     // Calls. path is the function's name as spelled; compare it case-insensitively.
     AST_EXPR_CALL,  // path, args; distinct, filter, over, order_by (WITHIN GROUP), json, niladic
-                // Special spellings become plain arguments:
-                //   EXTRACT(u FROM x) -> EXTRACT(SYMBOL u, x)     FLOOR|CEIL(x TO u) -> FLOOR(x, SYMBOL u)
-                //   TRIM([f] [c] FROM s) -> TRIM(SYMBOL f, c, s), f BOTH and c ' ' by default; TRIM(s) alike
-                //   SUBSTRING(s FROM a FOR n) -> SUBSTRING(s, a, n)   POSITION(a IN b) -> POSITION(a, b)
-                //   OVERLAY(s PLACING r FROM a FOR n) -> OVERLAY(s, r, a, n)
-                //   TIMESTAMPADD|TIMESTAMPDIFF(u, a, b) -> (SYMBOL u, a, b)
-                //   CURRENT_DATE and its like: no args, niladic set
-                //   JSON_OBJECT(KEY k VALUE v, ..) -> args k, v, k, v ...; clauses in json
+                    // Special spellings become plain arguments:
+                    //   EXTRACT(u FROM x) -> EXTRACT(SYMBOL u, x)     FLOOR|CEIL(x TO u) -> FLOOR(x, SYMBOL u)
+                    //   TRIM([f] [c] FROM s) -> TRIM(SYMBOL f, c, s), f BOTH and c ' ' by default; TRIM(s) alike
+                    //   SUBSTRING(s FROM a FOR n) -> SUBSTRING(s, a, n)   POSITION(a IN b) -> POSITION(a, b)
+                    //   OVERLAY(s PLACING r FROM a FOR n) -> OVERLAY(s, r, a, n)
+                    //   TIMESTAMPADD|TIMESTAMPDIFF(u, a, b) -> (SYMBOL u, a, b)
+                    //   CURRENT_DATE and its like: no args, niladic set
+                    //   JSON_OBJECT(KEY k VALUE v, ..) -> args k, v, k, v ...; clauses in json
     // Only as arguments
     AST_EXPR_NAMED_ARG,   // name => args[0]
     AST_EXPR_TABLE_ARG,   // query (TABLE (SELECT ..), (SELECT ..) and TABLE t as QUERY_TABLE); partition_by, order_by
-                      // has_table_word: written with TABLE. Arguments of calls in FROM (TABLE_FUNCTION) that are
-                      // a query are always this, those of other calls AST_EXPR_SUBQUERY unless TABLE was written.
+                          // has_table_word: written with TABLE. Arguments of calls in FROM (TABLE_FUNCTION) that are
+                          // a query are always this, those of other calls AST_EXPR_SUBQUERY unless TABLE was written.
     AST_EXPR_DESCRIPTOR,  // names
 };
 

@@ -9,7 +9,7 @@
 #include "sql/catalog.h"
 #include "sql/sql.h"
 
-#define BIND_DEPTH_MAX 200      // views and subqueries inside each other
+#define BIND_DEPTH_MAX   200    // views and subqueries inside each other
 #define BIND_QUERIES_MAX 10000  // of one statement, views counted each time they are used
 
 struct cte {
@@ -90,7 +90,7 @@ struct virtual_column {
 struct select_scope {
     struct binder *binder;
     const struct relation *input;
-    const char *clause;           // "WHERE clause", for messages
+    const char *clause;  // "WHERE clause", for messages
     bool allow_aggregates, allow_overs, in_aggregate, in_over;
     uint32_t virtual_count, virtual_capacity;
     struct virtual_column *virtuals;
@@ -101,7 +101,7 @@ struct select_scope {
     uint32_t grouping_count, grouping_capacity;
     struct bound_grouping *groupings;
     bool has_aggregate, has_over;
-    bool groups_have_rows;        // there are keys, and no grouping set is empty
+    bool groups_have_rows;  // there are keys, and no grouping set is empty
     // GROUP BY
     uint32_t key_count;
     struct expr **keys;
@@ -147,8 +147,10 @@ TIDE_CHECKED tide_status tide__bind_from(struct binder *b, const struct ast_tabl
 TIDE_CHECKED tide_status tide__bind_named_table(struct binder *b, const struct ast_path *path,
                                                 const struct ast_options *options, struct relation *out);
 TIDE_CHECKED tide_status tide__bind_scan(struct binder *b, const struct catalog_entry *entry,
-                                         const struct ast_options *options, struct source_pos pos, struct relation *out);
-TIDE_CHECKED tide_status tide__bind_window_function(struct binder *b, const struct ast_expr *call, struct relation *out);
+                                         const struct ast_options *options, struct source_pos pos,
+                                         struct relation *out);
+TIDE_CHECKED tide_status tide__bind_window_function(struct binder *b, const struct ast_expr *call,
+                                                    struct relation *out);
 // GROUP BY TUMBLE(ts, ..) -> s->window, s->window_time.
 TIDE_CHECKED tide_status tide__bind_group_window(struct select_scope *s, const struct ast_expr *call);
 TIDE_CHECKED tide_status tide__bind_group_by(struct select_scope *s, const struct ast_query *query);
@@ -198,7 +200,8 @@ struct plan_node *tide__node_calc(struct arena *arena, struct plan_node *input, 
                                   struct source_pos pos);
 struct plan_node *tide__node_filter(struct arena *arena, struct plan_node *input, struct expr *condition,
                                     struct source_pos pos);
-struct expr *tide__node_column(struct arena *arena, const struct plan_node *node, uint32_t column, struct source_pos pos);
+struct expr *tide__node_column(struct arena *arena, const struct plan_node *node, uint32_t column,
+                               struct source_pos pos);
 const char *tide__bind_name(struct binder *b, struct str name);
 // name, or name0, name1, ... if `used` has it already.
 const char *tide__bind_unique_name(struct binder *b, const struct plan_field *fields, uint32_t count, const char *name);

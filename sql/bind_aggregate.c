@@ -49,7 +49,8 @@ static tide_status check_place(struct select_scope *s, const struct ast_expr *as
         return TIDE_ERR_VALIDATE;
     }
     if (ast->order_by.count > 0) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%.*s takes no WITHIN GROUP", STR_ARG(call_name(ast)));
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%.*s takes no WITHIN GROUP",
+                             STR_ARG(call_name(ast)));
     }
     return TIDE_OK;
 }
@@ -258,11 +259,13 @@ tide_status tide__bind_over(struct select_scope *s, const struct ast_expr *ast, 
     struct binder *b = s->binder;
     if (!s->allow_overs || s->in_over || s->in_aggregate) {
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "OVER is not allowed in %s",
-                             s->in_over ? "OVER" : s->in_aggregate ? "an aggregate" : s->clause);
+                             s->in_over        ? "OVER"
+                             : s->in_aggregate ? "an aggregate"
+                                               : s->clause);
     }
     struct type type = tide__type_make(TYPE_BIGINT, false);
-    struct bound_over over = {.function = over_function(call_name(ast)), .pos = ast->pos,
-                              .type = tide__type_copy(b->arena, &type)};
+    struct bound_over over = {
+        .function = over_function(call_name(ast)), .pos = ast->pos, .type = tide__type_copy(b->arena, &type)};
     char *name = tide__arena_strndup(b->arena, call_name(ast).data, call_name(ast).len);
     for (char *p = name; *p != '\0'; p++) *p = (char)toupper((unsigned char)*p);
     over.name = name;

@@ -16,12 +16,18 @@ static const struct window_aux {
     enum window_property property;
     bool proctime;
 } window_auxes[] = {
-    {"TUMBLE_START", "TUMBLE", WINDOW_PROPERTY_START, false},    {"TUMBLE_END", "TUMBLE", WINDOW_PROPERTY_END, false},
-    {"TUMBLE_ROWTIME", "TUMBLE", WINDOW_PROPERTY_TIME, false},   {"TUMBLE_PROCTIME", "TUMBLE", WINDOW_PROPERTY_TIME, true},
-    {"HOP_START", "HOP", WINDOW_PROPERTY_START, false},          {"HOP_END", "HOP", WINDOW_PROPERTY_END, false},
-    {"HOP_ROWTIME", "HOP", WINDOW_PROPERTY_TIME, false},         {"HOP_PROCTIME", "HOP", WINDOW_PROPERTY_TIME, true},
-    {"SESSION_START", "SESSION", WINDOW_PROPERTY_START, false},  {"SESSION_END", "SESSION", WINDOW_PROPERTY_END, false},
-    {"SESSION_ROWTIME", "SESSION", WINDOW_PROPERTY_TIME, false}, {"SESSION_PROCTIME", "SESSION", WINDOW_PROPERTY_TIME, true},
+    {"TUMBLE_START", "TUMBLE", WINDOW_PROPERTY_START, false},
+    {"TUMBLE_END", "TUMBLE", WINDOW_PROPERTY_END, false},
+    {"TUMBLE_ROWTIME", "TUMBLE", WINDOW_PROPERTY_TIME, false},
+    {"TUMBLE_PROCTIME", "TUMBLE", WINDOW_PROPERTY_TIME, true},
+    {"HOP_START", "HOP", WINDOW_PROPERTY_START, false},
+    {"HOP_END", "HOP", WINDOW_PROPERTY_END, false},
+    {"HOP_ROWTIME", "HOP", WINDOW_PROPERTY_TIME, false},
+    {"HOP_PROCTIME", "HOP", WINDOW_PROPERTY_TIME, true},
+    {"SESSION_START", "SESSION", WINDOW_PROPERTY_START, false},
+    {"SESSION_END", "SESSION", WINDOW_PROPERTY_END, false},
+    {"SESSION_ROWTIME", "SESSION", WINDOW_PROPERTY_TIME, false},
+    {"SESSION_PROCTIME", "SESSION", WINDOW_PROPERTY_TIME, true},
 };
 
 bool tide__bind_is_window_property(struct str name, const char **out_group, enum window_property *out_property,
@@ -79,8 +85,8 @@ static bool same_args(struct select_scope *s, const struct ast_expr *a, const st
     for (uint32_t i = 0; i < a->args.count; i++) {
         if (tide__ast_equal(a->args.items[i], b->args.items[i])) continue;
         struct expr *x, *y;  // INTERVAL '60' SECOND is INTERVAL '1' MINUTE; t.ts is ts
-        if (tide__bind_expr(s, a->args.items[i], &x) != TIDE_OK || tide__bind_expr(s, b->args.items[i], &y) != TIDE_OK ||
-            !tide__expr_equal(x, y)) {
+        if (tide__bind_expr(s, a->args.items[i], &x) != TIDE_OK ||
+            tide__bind_expr(s, b->args.items[i], &y) != TIDE_OK || !tide__expr_equal(x, y)) {
             return false;
         }
     }
@@ -154,7 +160,8 @@ static const char *upper_name(struct binder *b, struct str name) {
 }
 
 // FLOOR(x, SYMBOL u) -> FLOOR_TO('U', x); TRIM(SYMBOL f, c, s) -> TRIM_f(s, c).
-static tide_status bind_symbol_call(struct select_scope *s, const struct ast_expr *ast, const char *name, struct expr **out) {
+static tide_status bind_symbol_call(struct select_scope *s, const struct ast_expr *ast, const char *name,
+                                    struct expr **out) {
     struct binder *b = s->binder;
     struct expr *args[8];
     uint32_t count = 0;
@@ -191,7 +198,8 @@ static tide_status bind_scalar(struct select_scope *s, const struct ast_expr *as
 }
 
 static bool is_rank_function(struct str name) {
-    static const char *const names[] = {"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "LAG", "LEAD", "PERCENT_RANK", "CUME_DIST"};
+    static const char *const names[] = {"ROW_NUMBER", "RANK", "DENSE_RANK",   "NTILE",
+                                        "LAG",        "LEAD", "PERCENT_RANK", "CUME_DIST"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (tide__str_ieq_c(name, names[i])) return true;
     }
@@ -200,8 +208,8 @@ static bool is_rank_function(struct str name) {
 
 // Flink has these too; saying that is better than "there is no function".
 static bool is_missing_aggregate(struct str name) {
-    static const char *const names[] = {"APPROX_COUNT_DISTINCT", "ARRAY_AGG", "COLLECT", "PERCENTILE", "JSON_OBJECTAGG",
-                                        "JSON_ARRAYAGG"};
+    static const char *const names[] = {"APPROX_COUNT_DISTINCT", "ARRAY_AGG",    "COLLECT", "PERCENTILE",
+                                        "JSON_OBJECTAGG",        "JSON_ARRAYAGG"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (tide__str_ieq_c(name, names[i])) return true;
     }
@@ -225,11 +233,13 @@ tide_status tide__bind_call(struct select_scope *s, const struct ast_expr *ast, 
                                  STR_ARG(name), STR_ARG(name));
         }
         tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%.*s is no scalar function", STR_ARG(name));
-        return tide__fail_hint(b->err, "use it in FROM: %.*s(TABLE t, DESCRIPTOR(ts), ..), or alone in GROUP BY", STR_ARG(name));
+        return tide__fail_hint(b->err, "use it in FROM: %.*s(TABLE t, DESCRIPTOR(ts), ..), or alone in GROUP BY",
+                               STR_ARG(name));
     }
     if (is_rank_function(name)) {
         tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos, "%.*s needs OVER (..)", STR_ARG(name));
-        return tide__fail_hint(b->err, "write %.*s() OVER (PARTITION BY window_start, window_end ORDER BY ..)", STR_ARG(name));
+        return tide__fail_hint(b->err, "write %.*s() OVER (PARTITION BY window_start, window_end ORDER BY ..)",
+                               STR_ARG(name));
     }
     const struct aggregate *aggregate = tide__aggregate_find(name);
     if (aggregate != NULL && tide__function_find(name) == NULL) return tide__bind_aggregate(s, ast, aggregate, out);

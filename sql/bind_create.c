@@ -10,7 +10,8 @@ static const char *session_text(struct binder *b, struct str text) {
 }
 
 static tide_status exists_already(struct binder *b, const struct statement *statement, struct str name) {
-    tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "table or view \"%.*s\" exists already", STR_ARG(name));
+    tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "table or view \"%.*s\" exists already",
+                  STR_ARG(name));
     return tide__fail_hint(b->err, "use another name, DROP it first, or CREATE .. IF NOT EXISTS");
 }
 
@@ -25,18 +26,21 @@ static tide_status add_column(struct binder *b, struct catalog_entry *entry, con
     }
     static const enum table_column_kind kinds[] = {TABLE_COLUMN_PHYSICAL, TABLE_COLUMN_COMPUTED, TABLE_COLUMN_METADATA};
     uint32_t i = table->column_count++;
-    table->columns[i] = (struct table_column){.name = session_text(b, def->name.text), .kind = kinds[def->kind],
-                                              .type = def->type, .pos = def->pos, .is_virtual = def->is_virtual};
+    table->columns[i] = (struct table_column){.name = session_text(b, def->name.text),
+                                              .kind = kinds[def->kind],
+                                              .type = def->type,
+                                              .pos = def->pos,
+                                              .is_virtual = def->is_virtual};
     if (def->kind == COLUMN_METADATA) {
         table->columns[i].metadata_key = def->metadata_key.data != NULL ? session_text(b, def->metadata_key)
-                                                                       : table->columns[i].name;
+                                                                        : table->columns[i].name;
     }
     entry->columns[i] = (struct catalog_column){.expr = def->expr, .comment = session_text(b, def->comment)};
     return TIDE_OK;
 }
 
-static tide_status find_column(struct binder *b, const struct table *table, const struct ast_name *name, const char *where,
-                               uint32_t *out) {
+static tide_status find_column(struct binder *b, const struct table *table, const struct ast_name *name,
+                               const char *where, uint32_t *out) {
     const char **names = ARENA_ARRAY(b->arena, const char *, table->column_count + 1);
     for (uint32_t i = 0; i < table->column_count; i++) {
         names[i] = table->columns[i].name;
@@ -45,8 +49,8 @@ static tide_status find_column(struct binder *b, const struct table *table, cons
             return TIDE_OK;
         }
     }
-    tide__fail_at(b->err, TIDE_ERR_VALIDATE, name->pos, "column \"%.*s\" of the %s is not in table \"%s\"", STR_ARG(name->text),
-                  where, table->name);
+    tide__fail_at(b->err, TIDE_ERR_VALIDATE, name->pos, "column \"%.*s\" of the %s is not in table \"%s\"",
+                  STR_ARG(name->text), where, table->name);
     const char *nearest = tide__nearest(name->text, names, table->column_count);
     if (nearest != NULL) return tide__fail_hint(b->err, "did you mean \"%s\"?", nearest);
     return TIDE_ERR_VALIDATE;
@@ -75,7 +79,8 @@ static tide_status type_computed(struct binder *b, struct catalog_entry *entry) 
 
 static tide_status check_time_type(struct binder *b, const struct type *type, struct source_pos pos, const char *what) {
     if (tide__type_is_timestamp(type) && type->precision <= 3) return TIDE_OK;
-    tide__fail_at(b->err, TIDE_ERR_VALIDATE, pos, "%s must be TIMESTAMP(p) or TIMESTAMP_LTZ(p) with p from 0 to 3, not %s", what,
+    tide__fail_at(b->err, TIDE_ERR_VALIDATE, pos,
+                  "%s must be TIMESTAMP(p) or TIMESTAMP_LTZ(p) with p from 0 to 3, not %s", what,
                   tide__type_text(b->arena, type));
     if (tide__type_is_timestamp(type)) return tide__fail_hint(b->err, "declare it as TIMESTAMP(3)");
     return tide__fail_hint(b->err, "add a computed column: ts AS TO_TIMESTAMP(..)");
@@ -84,7 +89,8 @@ static tide_status check_time_type(struct binder *b, const struct type *type, st
 static tide_status set_watermark(struct binder *b, struct catalog_entry *entry, const struct watermark_def *def) {
     const struct table *table = &entry->table;
     if (def->column.count != 1) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, def->column.pos, "a watermark on a field of a row is not supported yet");
+        return tide__fail_at(b->err, TIDE_ERR_PLAN, def->column.pos,
+                             "a watermark on a field of a row is not supported yet");
     }
     uint32_t column;
     TIDE_TRY(find_column(b, table, &def->column.parts[0], "watermark", &column));
@@ -106,14 +112,16 @@ static tide_status set_watermark(struct binder *b, struct catalog_entry *entry, 
 static tide_status set_primary_key(struct binder *b, struct catalog_entry *entry, const struct statement *statement) {
     if (statement->primary_key.count == 0) return TIDE_OK;
     if (statement->primary_key_enforced) {
-        tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->primary_key_pos, "a primary key cannot be enforced: the data lies elsewhere");
+        tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->primary_key_pos,
+                      "a primary key cannot be enforced: the data lies elsewhere");
         return tide__fail_hint(b->err, "write PRIMARY KEY (..) NOT ENFORCED");
     }
     struct arena *arena = &b->session->arena;
     entry->primary_key_count = statement->primary_key.count;
     entry->primary_key = ARENA_ARRAY(arena, uint32_t, entry->primary_key_count);
     for (uint32_t i = 0; i < entry->primary_key_count; i++) {
-        TIDE_TRY(find_column(b, &entry->table, &statement->primary_key.items[i], "primary key", &entry->primary_key[i]));
+        TIDE_TRY(
+            find_column(b, &entry->table, &statement->primary_key.items[i], "primary key", &entry->primary_key[i]));
         struct table_column *column = &entry->table.columns[entry->primary_key[i]];
         if (column->type != NULL) column->type = tide__type_with_nullable(arena, column->type, false);
     }
@@ -156,11 +164,14 @@ static enum like_merge like_merge(const struct statement *statement, const char 
     return merge;
 }
 
-static void copy_columns(struct catalog_entry *entry, const struct catalog_entry *from, const struct statement *statement) {
+static void copy_columns(struct catalog_entry *entry, const struct catalog_entry *from,
+                         const struct statement *statement) {
     for (uint32_t i = 0; i < from->table.column_count; i++) {
         enum table_column_kind kind = from->table.columns[i].kind;
-        if (kind == TABLE_COLUMN_COMPUTED && like_merge(statement, "GENERATED", LIKE_INCLUDING) == LIKE_EXCLUDING) continue;
-        if (kind == TABLE_COLUMN_METADATA && like_merge(statement, "METADATA", LIKE_INCLUDING) == LIKE_EXCLUDING) continue;
+        if (kind == TABLE_COLUMN_COMPUTED && like_merge(statement, "GENERATED", LIKE_INCLUDING) == LIKE_EXCLUDING)
+            continue;
+        if (kind == TABLE_COLUMN_METADATA && like_merge(statement, "METADATA", LIKE_INCLUDING) == LIKE_EXCLUDING)
+            continue;
         entry->table.columns[entry->table.column_count] = from->table.columns[i];
         entry->columns[entry->table.column_count++] = from->columns[i];
     }
@@ -181,11 +192,14 @@ static tide_status apply_like(struct binder *b, struct catalog_entry *entry, con
 
 static tide_status copy_watermark(struct binder *b, struct catalog_entry *entry, const struct catalog_entry *from,
                                   const struct statement *statement) {
-    if (from->watermark_column < 0 || like_merge(statement, "WATERMARKS", LIKE_INCLUDING) == LIKE_EXCLUDING) return TIDE_OK;
+    if (from->watermark_column < 0 || like_merge(statement, "WATERMARKS", LIKE_INCLUDING) == LIKE_EXCLUDING)
+        return TIDE_OK;
     if (statement->watermark != NULL) {
         if (like_merge(statement, "WATERMARKS", LIKE_INCLUDING) == LIKE_OVERWRITING) return TIDE_OK;
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->watermark->pos, "table \"%s\" has a watermark already; "
-                             "say EXCLUDING WATERMARKS or OVERWRITING WATERMARKS", from->name);
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->watermark->pos,
+                             "table \"%s\" has a watermark already; "
+                             "say EXCLUDING WATERMARKS or OVERWRITING WATERMARKS",
+                             from->name);
     }
     const char *name = from->table.columns[from->watermark_column].name;
     for (uint32_t i = 0; i < entry->table.column_count; i++) {
@@ -207,7 +221,8 @@ static tide_status define_table(struct binder *b, const struct statement *statem
     entry->table.options = ARENA_ARRAY(arena, struct option, options);
     entry->watermark_column = -1;
     if (like != NULL) TIDE_TRY(apply_like(b, entry, like, statement));
-    for (uint32_t i = 0; i < statement->column_def_count; i++) TIDE_TRY(add_column(b, entry, &statement->column_defs[i]));
+    for (uint32_t i = 0; i < statement->column_def_count; i++)
+        TIDE_TRY(add_column(b, entry, &statement->column_defs[i]));
     TIDE_TRY(add_options(b, &entry->table, &statement->options));
     TIDE_TRY(set_primary_key(b, entry, statement));
     TIDE_TRY(set_partitions(b, entry, &statement->partitioned_by));
@@ -235,7 +250,8 @@ static tide_status may_create(struct binder *b, const struct statement *statemen
                               struct str *out_name, bool *out_skip, struct catalog_entry **out_replaced) {
     TIDE_TRY(tide__catalog_resolve(b->session, &statement->path, out_database, out_name, b->err));
     bool known = false;
-    for (uint32_t i = 0; i < b->session->database_count; i++) known |= tide__str_eq_c(*out_database, b->session->databases[i]);
+    for (uint32_t i = 0; i < b->session->database_count; i++)
+        known |= tide__str_eq_c(*out_database, b->session->databases[i]);
     if (!known) {
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "database \"%.*s\" does not exist",
                              STR_ARG(*out_database));
@@ -288,14 +304,15 @@ tide_status tide__bind_alter(struct binder *b, const struct statement *statement
     if (columns > 0) memcpy(entry->table.columns, old->table.columns, columns * sizeof(struct table_column));
     if (columns > 0) memcpy(entry->columns, old->columns, columns * sizeof(struct catalog_column));
     if (options > 0) memcpy(entry->table.options, old->table.options, options * sizeof(struct option));
-    for (uint32_t i = 0; i < statement->column_def_count; i++) TIDE_TRY(add_column(b, entry, &statement->column_defs[i]));
+    for (uint32_t i = 0; i < statement->column_def_count; i++)
+        TIDE_TRY(add_column(b, entry, &statement->column_defs[i]));
     TIDE_TRY(add_options(b, &entry->table, &statement->options));
     TIDE_TRY(set_primary_key(b, entry, statement));
     TIDE_TRY(type_computed(b, entry));
     if (statement->watermark != NULL) {
         if (old->watermark_column >= 0) {
-            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->watermark->pos, "table \"%s\" has a watermark already",
-                                 old->name);
+            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->watermark->pos,
+                                 "table \"%s\" has a watermark already", old->name);
         }
         TIDE_TRY(set_watermark(b, entry, statement->watermark));
     }
@@ -339,8 +356,8 @@ tide_status tide__bind_create_view(struct binder *b, const struct statement *sta
     struct relation relation;
     TIDE_TRY(tide__bind_query(b, statement->query, &relation));
     if (statement->columns.count > 0 && statement->columns.count != relation.node->field_count) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->columns.items[0].pos, "%u column names for %u columns",
-                             statement->columns.count, relation.node->field_count);
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->columns.items[0].pos,
+                             "%u column names for %u columns", statement->columns.count, relation.node->field_count);
     }
     TIDE_TRY(check_view_names(b, statement, relation.node));
     struct catalog_entry *entry = new_entry(b, statement, database, name);
@@ -371,8 +388,8 @@ tide_status tide__bind_drop(struct binder *b, const struct statement *statement)
     }
     if (statement->temporary != entry->temporary) {
         if (!statement->temporary) {
-            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "\"%s\" is temporary: use DROP TEMPORARY %s",
-                                 entry->name, view ? "VIEW" : "TABLE");
+            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos,
+                                 "\"%s\" is temporary: use DROP TEMPORARY %s", entry->name, view ? "VIEW" : "TABLE");
         }
         if (statement->if_exists) return TIDE_OK;
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "\"%s\" is not temporary", entry->name);

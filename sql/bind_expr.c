@@ -210,7 +210,8 @@ static tide_status bind_binary(struct select_scope *s, const struct ast_expr *as
     TIDE_TRY(bind_all(s, &ast->args, &args));
     if (ast->interval.from != UNIT_NONE) {  // (a - b) DAY
         static const char *const units[] = {"", "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"};
-        struct expr *with_unit[3] = {tide__bind_string(s->binder, units[ast->interval.from], ast->pos), args[0], args[1]};
+        struct expr *with_unit[3] = {tide__bind_string(s->binder, units[ast->interval.from], ast->pos), args[0],
+                                     args[1]};
         return tide__bind_function(s->binder, "MINUS_DATE", with_unit, 3, ast->pos, out);
     }
     if (is_comparison(ast->op)) return bind_comparison(s, operator_name(ast->op), args[0], args[1], ast->pos, out);
@@ -228,9 +229,10 @@ static tide_status bind_unary(struct select_scope *s, const struct ast_expr *ast
 }
 
 static tide_status bind_is(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
-    static const char *const names[4][2] = {
-        {"IS NULL", "IS NOT NULL"}, {"IS TRUE", "IS NOT TRUE"}, {"IS FALSE", "IS NOT FALSE"},
-        {"IS UNKNOWN", "IS NOT UNKNOWN"}};
+    static const char *const names[4][2] = {{"IS NULL", "IS NOT NULL"},
+                                            {"IS TRUE", "IS NOT TRUE"},
+                                            {"IS FALSE", "IS NOT FALSE"},
+                                            {"IS UNKNOWN", "IS NOT UNKNOWN"}};
     if (ast->is > IS_UNKNOWN) return unsupported(s, ast, "IS JSON");
     struct expr *args[1];
     TIDE_TRY(tide__bind_expr(s, ast->args.items[0], &args[0]));
@@ -275,7 +277,8 @@ static tide_status bind_case(struct select_scope *s, const struct ast_expr *ast,
     return tide__bind_function(b, "CASE", args, count, ast->pos, out);
 }
 
-static tide_status bind_construct(struct select_scope *s, const struct ast_expr *ast, const char *name, struct expr **out) {
+static tide_status bind_construct(struct select_scope *s, const struct ast_expr *ast, const char *name,
+                                  struct expr **out) {
     if (ast->query != NULL) return unsupported(s, ast, "ARRAY over a query");
     struct expr **args;
     TIDE_TRY(bind_all(s, &ast->args, &args));
@@ -334,14 +337,18 @@ static tide_status bind_logic(struct select_scope *s, const struct ast_expr *ast
 static tide_status bind_distinct_from(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
     struct expr **args;
     TIDE_TRY(bind_all(s, &ast->args, &args));
-    return tide__bind_function(s->binder, ast->negated ? "IS NOT DISTINCT FROM" : "IS DISTINCT FROM", args, 2, ast->pos, out);
+    return tide__bind_function(s->binder, ast->negated ? "IS NOT DISTINCT FROM" : "IS DISTINCT FROM", args, 2, ast->pos,
+                               out);
 }
 
 // INTERVAL x MINUTE: x times a constant of one minute.
 static tide_status bind_interval(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
     struct binder *b = s->binder;
-    struct ast_expr unit = {.kind = AST_EXPR_LITERAL, .literal = LITERAL_INTERVAL, .pos = ast->pos,
-                            .text = STR_LIT("1"), .interval = ast->interval};
+    struct ast_expr unit = {.kind = AST_EXPR_LITERAL,
+                            .literal = LITERAL_INTERVAL,
+                            .pos = ast->pos,
+                            .text = STR_LIT("1"),
+                            .interval = ast->interval};
     if (ast->interval.to != UNIT_NONE) return unsupported(s, ast, "INTERVAL of an expression with TO");
     struct expr *args[2];
     TIDE_TRY(tide__bind_literal(b, &unit, &args[0]));
@@ -376,13 +383,13 @@ tide_status tide__bind_expr(struct select_scope *s, const struct ast_expr *ast, 
     case AST_EXPR_SUBQUERY: return unsupported(s, ast, "a query as a value");
     case AST_EXPR_INTERVAL: return bind_interval(s, ast, out);
     case AST_EXPR_STAR:
-        return tide__fail_at(s->binder->err, TIDE_ERR_VALIDATE, ast->pos, "* stands alone in a select list or in COUNT(*)");
+        return tide__fail_at(s->binder->err, TIDE_ERR_VALIDATE, ast->pos,
+                             "* stands alone in a select list or in COUNT(*)");
     case AST_EXPR_SYMBOL:
     case AST_EXPR_DEFAULT:
     case AST_EXPR_NAMED_ARG:
     case AST_EXPR_TABLE_ARG:
-    case AST_EXPR_DESCRIPTOR:
-        return tide__fail_at(s->binder->err, TIDE_ERR_VALIDATE, ast->pos, "this is no value");
+    case AST_EXPR_DESCRIPTOR: return tide__fail_at(s->binder->err, TIDE_ERR_VALIDATE, ast->pos, "this is no value");
     }
     return TIDE_OK;
 }

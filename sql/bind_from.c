@@ -119,7 +119,8 @@ tide_status tide__bind_from(struct binder *b, const struct ast_table_ref *ref, s
     switch (ref->kind) {
     case TABLE_NAME:
         if (ref->system_time != NULL) {
-            return tide__fail_at(b->err, TIDE_ERR_PLAN, ref->system_time->pos, "FOR SYSTEM_TIME AS OF is not supported yet");
+            return tide__fail_at(b->err, TIDE_ERR_PLAN, ref->system_time->pos,
+                                 "FOR SYSTEM_TIME AS OF is not supported yet");
         }
         TIDE_TRY(tide__bind_named_table(b, &ref->path, &ref->options, out));
         break;
@@ -127,14 +128,9 @@ tide_status tide__bind_from(struct binder *b, const struct ast_table_ref *ref, s
         TIDE_TRY(tide__bind_query(b, ref->query, out));
         rename_tables(b, out, (struct str){NULL, 0});
         break;
-    case TABLE_FUNCTION:
-        TIDE_TRY(bind_function(b, ref, out));
-        break;
-    case TABLE_UNNEST:
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, ref->pos, "UNNEST is not supported yet");
-    case TABLE_JOIN:
-        TIDE_TRY(bind_join(b, ref, out));
-        break;
+    case TABLE_FUNCTION: TIDE_TRY(bind_function(b, ref, out)); break;
+    case TABLE_UNNEST: return tide__fail_at(b->err, TIDE_ERR_PLAN, ref->pos, "UNNEST is not supported yet");
+    case TABLE_JOIN: TIDE_TRY(bind_join(b, ref, out)); break;
     }
     TIDE_TRY(rename_columns(b, &ref->columns, ref->pos, out));
     if (ref->alias.text.len > 0) rename_tables(b, out, ref->alias.text);

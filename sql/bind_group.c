@@ -75,7 +75,7 @@ static tide_status too_many_sets(struct select_scope *s, struct source_pos pos) 
 static tide_status cross(struct select_scope *s, struct source_pos pos, struct group_sets a, struct group_sets b,
                          struct group_sets *out) {
     if ((uint64_t)a.set_count * b.set_count > SETS_MAX) return too_many_sets(s, pos);
-    struct group_sets product = {0, ARENA_ARRAY(s->binder->arena, bool *, a.set_count * b.set_count)};
+    struct group_sets product = {0, ARENA_ARRAY(s->binder->arena, bool *, a.set_count *b.set_count)};
     for (uint32_t i = 0; i < a.set_count; i++) {
         for (uint32_t j = 0; j < b.set_count; j++) {
             bool *set = ARENA_ARRAY(s->binder->arena, bool, KEYS_MAX);
@@ -120,14 +120,10 @@ static tide_status rollup_or_cube(struct select_scope *s, const struct ast_group
 
 static tide_status group_sets_of(struct select_scope *s, const struct ast_group *group, struct group_sets *out) {
     switch (group->kind) {
-    case GROUP_EXPR:
-        *out = one_set(s);
-        return key_set(s, &group->exprs, out->sets[0]);
+    case GROUP_EXPR: *out = one_set(s); return key_set(s, &group->exprs, out->sets[0]);
     case GROUP_ROLLUP:
-    case GROUP_CUBE:
-        return rollup_or_cube(s, group, out);
-    case GROUP_SETS:
-        break;
+    case GROUP_CUBE: return rollup_or_cube(s, group, out);
+    case GROUP_SETS: break;
     }
     struct group_sets all = {0, ARENA_ARRAY(s->binder->arena, bool *, SETS_MAX)};
     for (uint32_t i = 0; i < group->child_count; i++) {
@@ -338,7 +334,8 @@ static tide_status grouping_expr(struct select_scope *s, const struct aggregated
         TIDE_TRY(tide__bind_function(b, "=", sides, 2, pos, &args[count++]));
         args[count++] = tide__bind_integer(b, TYPE_BIGINT, grouping_value(s, grouping, sets->sets[set]), pos);
     }
-    args[count++] = tide__bind_integer(b, TYPE_BIGINT, grouping_value(s, grouping, sets->sets[sets->set_count - 1]), pos);
+    args[count++] = tide__bind_integer(b, TYPE_BIGINT, grouping_value(s, grouping, sets->sets[sets->set_count - 1]),
+                                       pos);
     if (count == 1) {
         *out = args[0];
         return TIDE_OK;

@@ -56,13 +56,14 @@ static bool casts_implicitly(const struct type *from, const struct type *to) {
     }
 }
 
-static tide_status cast_column(struct binder *b, const struct plan_node *input, uint32_t from, const struct table *table,
-                               uint32_t to, struct source_pos pos, struct expr **out) {
+static tide_status cast_column(struct binder *b, const struct plan_node *input, uint32_t from,
+                               const struct table *table, uint32_t to, struct source_pos pos, struct expr **out) {
     const struct type *source = input->fields[from].type, *target = table->columns[to].type;
     struct expr *column = tide__node_column(b->arena, input, from, pos);
     if (!casts_implicitly(source, target)) {
-        tide__fail_at(b->err, TIDE_ERR_VALIDATE, pos, "column %u of the query (\"%s\" %s) does not fit column \"%s\" %s of \"%s\"",
-                      from + 1, input->fields[from].name, tide__type_text(b->arena, source), table->columns[to].name,
+        tide__fail_at(b->err, TIDE_ERR_VALIDATE, pos,
+                      "column %u of the query (\"%s\" %s) does not fit column \"%s\" %s of \"%s\"", from + 1,
+                      input->fields[from].name, tide__type_text(b->arena, source), table->columns[to].name,
                       tide__type_text(b->arena, target), table->name);
         return tide__fail_hint(b->err, "CAST it in the query");
     }
@@ -70,7 +71,8 @@ static tide_status cast_column(struct binder *b, const struct plan_node *input, 
         *out = column;
         return TIDE_OK;
     }
-    return tide__expr_cast(&b->infer, column, tide__type_with_nullable(b->arena, target, source->nullable), out, b->err);
+    return tide__expr_cast(&b->infer, column, tide__type_with_nullable(b->arena, target, source->nullable), out,
+                           b->err);
 }
 
 // --- Which column goes where ---
@@ -79,7 +81,7 @@ struct insert {
     struct binder *binder;
     const struct statement *statement;
     const struct catalog_entry *entry;
-    uint32_t target_count;   // columns that the query fills, in its order
+    uint32_t target_count;  // columns that the query fills, in its order
     uint32_t *targets;
 };
 
@@ -91,12 +93,14 @@ static tide_status find_column(struct insert *insert, const struct ast_name *nam
         names[i] = table->columns[i].name;
         if (!tide__str_eq_c(name->text, names[i])) continue;
         if (table->columns[i].kind == TABLE_COLUMN_COMPUTED || table->columns[i].is_virtual) {
-            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, name->pos, "column \"%s\" is computed: it cannot be written", names[i]);
+            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, name->pos,
+                                 "column \"%s\" is computed: it cannot be written", names[i]);
         }
         *out = i;
         return TIDE_OK;
     }
-    tide__fail_at(b->err, TIDE_ERR_VALIDATE, name->pos, "table \"%s\" has no column \"%.*s\"", table->name, STR_ARG(name->text));
+    tide__fail_at(b->err, TIDE_ERR_VALIDATE, name->pos, "table \"%s\" has no column \"%.*s\"", table->name,
+                  STR_ARG(name->text));
     const char *nearest = tide__nearest(name->text, names, table->column_count);
     if (nearest != NULL) return tide__fail_hint(b->err, "did you mean \"%s\"?", nearest);
     return TIDE_ERR_VALIDATE;
@@ -157,7 +161,8 @@ static tide_status other_value(struct insert *insert, uint32_t column, struct ex
 }
 
 // A calc with all columns of the table that can be written, in its order.
-static tide_status sink_calc(struct insert *insert, struct plan_node *input, struct plan_node **out_calc, uint32_t **out_columns) {
+static tide_status sink_calc(struct insert *insert, struct plan_node *input, struct plan_node **out_calc,
+                             uint32_t **out_columns) {
     struct binder *b = insert->binder;
     const struct table *table = &insert->entry->table;
     struct plan_node *calc = tide__node_calc(b->arena, input, table->column_count, insert->statement->pos);
@@ -183,10 +188,12 @@ static tide_status sink_calc(struct insert *insert, struct plan_node *input, str
 static tide_status find_sink(struct binder *b, const struct statement *statement, struct catalog_entry **out) {
     TIDE_TRY(tide__catalog_get(b->session, &statement->path, out, b->err));
     if ((*out)->is_view) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "\"%s\" is a view: it cannot be written", (*out)->name);
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "\"%s\" is a view: it cannot be written",
+                             (*out)->name);
     }
     if (tide__table_option(&(*out)->table, "connector") == NULL) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "table \"%s\" has no option 'connector'", (*out)->name);
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "table \"%s\" has no option 'connector'",
+                             (*out)->name);
     }
     if (statement->overwrite && !b->infer.batch_mode) {
         return tide__fail_at(b->err, TIDE_ERR_PLAN, statement->pos, "INSERT OVERWRITE is for batch mode only");
@@ -203,8 +210,9 @@ tide_status tide__bind_insert(struct binder *b, const struct statement *statemen
     TIDE_TRY(tide__bind_query(b, statement->query, &relation));
     struct plan_node *input = relation.node, *calc;
     if (input->field_count != insert.target_count) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->query->pos, "the query has %u columns, \"%s\" takes %u",
-                             input->field_count, entry->name, insert.target_count);
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->query->pos,
+                             "the query has %u columns, \"%s\" takes %u", input->field_count, entry->name,
+                             insert.target_count);
     }
     uint32_t *columns;
     TIDE_TRY(sink_calc(&insert, input, &calc, &columns));

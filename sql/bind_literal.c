@@ -115,7 +115,8 @@ static tide_status bind_timestamp(struct binder *b, const struct ast_expr *ast, 
     struct timestamp time;
     int32_t precision = fraction_digits(ast->text);
     if (precision > 9 || !tide__timestamp_parse_sql(ast->text, &time)) {
-        return bad_literal(b, ast, "TIMESTAMP", "'2024-01-31 12:00:00' (a blank between date and time, seconds needed)");
+        return bad_literal(b, ast, "TIMESTAMP",
+                           "'2024-01-31 12:00:00' (a blank between date and time, seconds needed)");
     }
     const struct type *type = type_of(b, TYPE_TIMESTAMP, precision, 0);
     struct value value = {.is_null = false};
@@ -247,15 +248,10 @@ tide_status tide__bind_literal(struct binder *b, const struct ast_expr *ast, str
         }
         return TIDE_OK;
     case LITERAL_TRUE:
-    case LITERAL_FALSE:
-        *out = tide__bind_boolean(b, ast->literal == LITERAL_TRUE, ast->pos);
-        return TIDE_OK;
-    case LITERAL_INTEGER:
-        return bind_integer(b, ast, out);
-    case LITERAL_DECIMAL:
-        return bind_decimal(b, ast, out);
-    case LITERAL_DOUBLE:
-        return bind_double(b, ast, out);
+    case LITERAL_FALSE: *out = tide__bind_boolean(b, ast->literal == LITERAL_TRUE, ast->pos); return TIDE_OK;
+    case LITERAL_INTEGER: return bind_integer(b, ast, out);
+    case LITERAL_DECIMAL: return bind_decimal(b, ast, out);
+    case LITERAL_DOUBLE: return bind_double(b, ast, out);
     case LITERAL_STRING:
         value.str = ast->text;
         *out = literal(b, value, type_of(b, TYPE_CHAR, utf16_length(ast->text), 0), ast->pos);
@@ -272,10 +268,8 @@ tide_status tide__bind_literal(struct binder *b, const struct ast_expr *ast, str
         if (!tide__time_parse(ast->text, &value.i64)) return bad_literal(b, ast, "TIME", "'12:00:00'");
         *out = literal(b, value, type_of(b, TYPE_TIME, fraction_digits(ast->text) > 0 ? 3 : 0, 0), ast->pos);
         return TIDE_OK;
-    case LITERAL_TIMESTAMP:
-        return bind_timestamp(b, ast, out);
-    case LITERAL_INTERVAL:
-        return bind_interval(b, ast, out);
+    case LITERAL_TIMESTAMP: return bind_timestamp(b, ast, out);
+    case LITERAL_INTERVAL: return bind_interval(b, ast, out);
     }
     return TIDE_OK;
 }

@@ -42,7 +42,8 @@ struct plan_node *tide__node_filter(struct arena *arena, struct plan_node *input
     return node;
 }
 
-struct expr *tide__node_column(struct arena *arena, const struct plan_node *node, uint32_t column, struct source_pos pos) {
+struct expr *tide__node_column(struct arena *arena, const struct plan_node *node, uint32_t column,
+                               struct source_pos pos) {
     return tide__expr_column(arena, column, node->fields[column].type, pos);
 }
 
@@ -57,7 +58,8 @@ static bool name_used(const struct plan_field *fields, uint32_t count, const cha
     return false;
 }
 
-const char *tide__bind_unique_name(struct binder *b, const struct plan_field *fields, uint32_t count, const char *name) {
+const char *tide__bind_unique_name(struct binder *b, const struct plan_field *fields, uint32_t count,
+                                   const char *name) {
     if (!name_used(fields, count, name)) return name;
     for (uint32_t i = 0;; i++) {
         const char *candidate = tide__arena_printf(b->arena, "%s%u", name, i);

@@ -74,7 +74,8 @@ static tide_status bind_values(struct binder *b, const struct ast_query *query, 
 
 static tide_status cast_to(struct binder *b, struct plan_node *input, struct plan_node *like, struct plan_node **out) {
     bool same = true;
-    for (uint32_t i = 0; i < input->field_count; i++) same &= tide__type_same(input->fields[i].type, like->fields[i].type);
+    for (uint32_t i = 0; i < input->field_count; i++)
+        same &= tide__type_same(input->fields[i].type, like->fields[i].type);
     *out = input;
     if (same) return TIDE_OK;
     struct plan_node *calc = tide__node_calc(b->arena, input, input->field_count, input->pos);
@@ -141,7 +142,8 @@ static tide_status bind_set_op(struct binder *b, const struct ast_query *query, 
 
 static tide_status refuse_order(struct binder *b, const struct ast_query *query) {
     if (query->order_by.items[0].descending && !b->infer.batch_mode) {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, query->order_pos, "a stream can be sorted by its time attribute only, ascending");
+        tide__fail_at(b->err, TIDE_ERR_PLAN, query->order_pos,
+                      "a stream can be sorted by its time attribute only, ascending");
         return tide__fail_hint(b->err, "for the first N rows use ROW_NUMBER() OVER (.. ORDER BY ..) <= N");
     }
     return tide__fail_at(b->err, TIDE_ERR_PLAN, query->order_pos, "ORDER BY is not supported yet");
@@ -187,8 +189,8 @@ tide_status tide__bind_query(struct binder *b, const struct ast_query *query, st
                              BIND_DEPTH_MAX);
     }
     if (++b->query_count > BIND_QUERIES_MAX) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, query->pos, "the statement has more than %d queries in it, those of views counted",
-                             BIND_QUERIES_MAX);
+        return tide__fail_at(b->err, TIDE_ERR_PLAN, query->pos,
+                             "the statement has more than %d queries in it, those of views counted", BIND_QUERIES_MAX);
     }
     struct cte *outer = b->ctes;
     add_ctes(b, query);

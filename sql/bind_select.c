@@ -20,7 +20,7 @@ struct select {
         struct expr *expr;
         const char *name;
         struct str table;  // of a plain column, so that SELECT t.a FROM t stays t.a for ORDER BY
-    } *items;
+    } * items;
     struct expr **item_exprs;  // one an AST item, NULL for stars (QUALIFY's aliases)
     struct expr *having, *qualify;
 };
@@ -54,8 +54,10 @@ static tide_status expand_star(struct select *select, const struct ast_select_it
             continue;
         }
         if (input->node->kind == PLAN_WINDOW_TVF && has_twin(input->node, i)) {
-            tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "column \"%s\" is ambiguous", input->node->fields[i].name);
-            return tide__fail_hint(b->err, "the window function's input has a column of this name: rename it in a view");
+            tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "column \"%s\" is ambiguous",
+                          input->node->fields[i].name);
+            return tide__fail_hint(b->err,
+                                   "the window function's input has a column of this name: rename it in a view");
         }
         struct item *item = add_item(select);
         item->expr = tide__node_column(b->arena, input->node, i, ast->pos);
@@ -142,7 +144,8 @@ static tide_status bind_clauses(struct select *select) {
 
 // --- Aggregation ---
 
-static tide_status rewrite_over(struct select_scope *scope, const struct aggregated *aggregated, struct bound_over *over) {
+static tide_status rewrite_over(struct select_scope *scope, const struct aggregated *aggregated,
+                                struct bound_over *over) {
     for (uint32_t i = 0; i < over->partition_count; i++) {
         TIDE_TRY(tide__bind_after_aggregation(scope, aggregated, over->partitions[i], &over->partitions[i]));
     }
@@ -193,8 +196,10 @@ static struct plan_node *over_node(struct select *select, struct plan_node *inpu
         calc->fields[i] = input->fields[i];
         calc->calc.outputs[i] = tide__node_column(arena, input, i, bound->pos);
     }
-    struct over_node over = {.function = bound->function, .name = bound->name,
-                             .partition_count = bound->partition_count, .sort_count = bound->sort_count};
+    struct over_node over = {.function = bound->function,
+                             .name = bound->name,
+                             .partition_count = bound->partition_count,
+                             .sort_count = bound->sort_count};
     over.partitions = ARENA_ARRAY(arena, uint32_t, bound->partition_count);
     over.sorts = ARENA_ARRAY(arena, struct sort_key, bound->sort_count);
     for (uint32_t i = 0; i < bound->partition_count; i++) {
@@ -278,8 +283,8 @@ static void select_calc(struct select *select, struct relation *out) {
 static void distinct(struct select *select, struct relation *inout) {
     struct arena *arena = select->binder->arena;
     struct plan_node *input = inout->node;
-    struct plan_node *node =
-        tide__node_new(arena, PLAN_GROUP_AGGREGATE, select->query->distinct_pos, 1, input->field_count);
+    struct plan_node *node = tide__node_new(arena, PLAN_GROUP_AGGREGATE, select->query->distinct_pos, 1,
+                                            input->field_count);
     node->inputs[0] = input;
     node->group_aggregate.key_count = input->field_count;
     node->group_aggregate.keys = ARENA_ARRAY(arena, uint32_t, input->field_count);
@@ -322,7 +327,8 @@ tide_status tide__bind_select(struct binder *b, const struct ast_query *query, s
     if (select.scope.over_count > 0) TIDE_TRY(apply_overs(&select));
     if (select.qualify != NULL) {
         if (select.scope.over_count == 0) {
-            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, query->qualify->pos, "QUALIFY without an OVER call; use WHERE");
+            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, query->qualify->pos,
+                                 "QUALIFY without an OVER call; use WHERE");
         }
         select.input.node = tide__node_filter(b->arena, select.input.node, select.qualify, query->qualify->pos);
     }

@@ -222,8 +222,8 @@ static tide_status show_create(struct binder *b, const struct statement *stateme
     struct catalog_entry *entry;
     TIDE_TRY(tide__catalog_get(b->session, &statement->path, &entry, b->err));
     if (entry->is_view != view) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "\"%s\" is a %s: use SHOW CREATE %s", entry->name,
-                             entry->is_view ? "view" : "table", entry->is_view ? "VIEW" : "TABLE");
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "\"%s\" is a %s: use SHOW CREATE %s",
+                             entry->name, entry->is_view ? "view" : "table", entry->is_view ? "VIEW" : "TABLE");
     }
     if (view) {
         return tide__fail_at(b->err, TIDE_ERR_PLAN, statement->pos, "SHOW CREATE VIEW is not supported yet");

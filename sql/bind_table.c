@@ -62,7 +62,8 @@ static tide_status check_metadata(struct binder *b, const struct table *table) {
 }
 
 // A relation of the columns that are read, for binding computed columns.
-static struct relation read_relation(struct binder *b, const struct table *table, const uint32_t *reads, uint32_t count) {
+static struct relation read_relation(struct binder *b, const struct table *table, const uint32_t *reads,
+                                     uint32_t count) {
     struct relation relation = {tide__node_new(b->arena, PLAN_SCAN, table->pos, 0, count),
                                 ARENA_ARRAY(b->arena, struct str, count)};
     for (uint32_t i = 0; i < count; i++) {

@@ -12,13 +12,29 @@ static const struct window_signature {
     uint32_t required, most;
     const char *usage;
 } signatures[] = {
-    {WINDOW_TUMBLE, "TUMBLE", {"DATA", "TIMECOL", "SIZE", "OFFSET"}, 3, 4,
+    {WINDOW_TUMBLE,
+     "TUMBLE",
+     {"DATA", "TIMECOL", "SIZE", "OFFSET"},
+     3,
+     4,
      "TUMBLE(TABLE t, DESCRIPTOR(ts), size [, offset])"},
-    {WINDOW_HOP, "HOP", {"DATA", "TIMECOL", "SLIDE", "SIZE", "OFFSET"}, 4, 5,
+    {WINDOW_HOP,
+     "HOP",
+     {"DATA", "TIMECOL", "SLIDE", "SIZE", "OFFSET"},
+     4,
+     5,
      "HOP(TABLE t, DESCRIPTOR(ts), slide, size [, offset])"},
-    {WINDOW_CUMULATE, "CUMULATE", {"DATA", "TIMECOL", "STEP", "SIZE", "OFFSET"}, 4, 5,
+    {WINDOW_CUMULATE,
+     "CUMULATE",
+     {"DATA", "TIMECOL", "STEP", "SIZE", "OFFSET"},
+     4,
+     5,
      "CUMULATE(TABLE t, DESCRIPTOR(ts), step, size [, offset])"},
-    {WINDOW_SESSION, "SESSION", {"DATA", "TIMECOL", "GAP"}, 3, 3,
+    {WINDOW_SESSION,
+     "SESSION",
+     {"DATA", "TIMECOL", "GAP"},
+     3,
+     3,
      "SESSION(TABLE t [PARTITION BY k], DESCRIPTOR(ts), gap)"},
 };
 
@@ -37,7 +53,8 @@ static tide_status wrong_arguments(struct window_call *call, struct source_pos p
     return tide__fail_hint(call->binder->err, "%s", call->signature->usage);
 }
 
-static tide_status unnamed(struct window_call *call, const struct ast_expr *arg, uint32_t i, const struct ast_expr **out) {
+static tide_status unnamed(struct window_call *call, const struct ast_expr *arg, uint32_t i,
+                           const struct ast_expr **out) {
     *out = arg;
     if (arg->kind != AST_EXPR_NAMED_ARG) return TIDE_OK;
     const struct window_signature *signature = call->signature;
@@ -45,7 +62,8 @@ static tide_status unnamed(struct window_call *call, const struct ast_expr *arg,
     if (i < signature->most && tide__str_ieq_c(arg->name.text, signature->args[i])) return TIDE_OK;
     bool known = false;
     for (uint32_t k = 0; k < signature->most; k++) known |= tide__str_ieq_c(arg->name.text, signature->args[k]);
-    const char *what = known ? tide__arena_printf(call->binder->arena, "argument %.*s stands in the wrong place: arguments of %s "
+    const char *what = known ? tide__arena_printf(call->binder->arena,
+                                                  "argument %.*s stands in the wrong place: arguments of %s "
                                                   "keep their order also when they are named",
                                                   STR_ARG(arg->name.text), signature->name)
                              : tide__arena_printf(call->binder->arena, "%s has no argument \"%.*s\"", signature->name,
@@ -70,24 +88,29 @@ static tide_status collect_arguments(struct window_call *call) {
     call->arg_count = args->count;
     const struct ast_expr *first = args->count > 0 ? call->args[0] : NULL;
     if (first != NULL && first->kind == AST_EXPR_COLUMN) {
-        tide__fail_at(b->err, TIDE_ERR_VALIDATE, first->pos, "column \"%.*s\" not found", STR_ARG(first->path.parts[0].text));
+        tide__fail_at(b->err, TIDE_ERR_VALIDATE, first->pos, "column \"%.*s\" not found",
+                      STR_ARG(first->path.parts[0].text));
         return tide__fail_hint(b->err, "a table as an argument needs the word TABLE: TABLE %.*s",
                                STR_ARG(first->path.parts[0].text));
     }
     const struct ast_expr *stray = stray_column(call);
     if (stray != NULL) {
-        tide__fail_at(b->err, TIDE_ERR_VALIDATE, stray->pos, "column \"%.*s\" not found", STR_ARG(stray->path.parts[0].text));
+        tide__fail_at(b->err, TIDE_ERR_VALIDATE, stray->pos, "column \"%.*s\" not found",
+                      STR_ARG(stray->path.parts[0].text));
         if (first != NULL && first->kind == AST_EXPR_TABLE_ARG && first->partition_by.count > 0) {
             return tide__fail_hint(b->err, "several keys need parentheses: PARTITION BY (a, b)");
         }
         return tide__fail_hint(b->err, "write DESCRIPTOR(%.*s)", STR_ARG(stray->path.parts[0].text));
     }
     if (args->count < signature->required || args->count > signature->most) {
-        const char *what = tide__arena_printf(b->arena, "%s takes %u%s arguments, not %u", signature->name, signature->required,
-                                              signature->most > signature->required ? tide__arena_printf(b->arena, " or %u", signature->most) : "", args->count);
+        const char *what = tide__arena_printf(
+            b->arena, "%s takes %u%s arguments, not %u", signature->name, signature->required,
+            signature->most > signature->required ? tide__arena_printf(b->arena, " or %u", signature->most) : "",
+            args->count);
         return wrong_arguments(call, call->ast->pos, what);
     }
-    if (first->kind != AST_EXPR_TABLE_ARG) return wrong_arguments(call, first->pos, "the first argument must be a table");
+    if (first->kind != AST_EXPR_TABLE_ARG)
+        return wrong_arguments(call, first->pos, "the first argument must be a table");
     if (call->args[1]->kind != AST_EXPR_DESCRIPTOR || call->args[1]->names.count == 0) {
         return wrong_arguments(call, call->args[1]->pos, "the second argument must be DESCRIPTOR(time column)");
     }
@@ -103,8 +126,9 @@ static tide_status constant_interval(struct binder *b, const struct ast_expr *as
     struct select_scope scope = {.binder = b, .clause = "window function"};
     TIDE_TRY(tide__bind_expr(&scope, ast, &expr));
     if (expr->type->kind == TYPE_INTERVAL_MONTHS) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos, "windows are measured in SECOND, MINUTE, HOUR, DAY or WEEK, "
-                                                              "not in MONTH or YEAR");
+        return tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos,
+                             "windows are measured in SECOND, MINUTE, HOUR, DAY or WEEK, "
+                             "not in MONTH or YEAR");
     }
     if (expr->kind != EXPR_LITERAL || expr->type->kind != TYPE_INTERVAL_MILLIS) {
         tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "expected an interval such as INTERVAL '10' MINUTE, got %s",
@@ -118,8 +142,8 @@ static tide_status constant_interval(struct binder *b, const struct ast_expr *as
 static tide_status positive(struct window_call *call, uint32_t arg, const char *what, int64_t *out_ms) {
     TIDE_TRY(constant_interval(call->binder, call->args[arg], call->signature->usage, out_ms));
     if (*out_ms > 0) return TIDE_OK;
-    return tide__fail_at(call->binder->err, TIDE_ERR_VALIDATE, call->args[arg]->pos, "the %s of %s must be positive, not %lld ms",
-                         what, call->signature->name, (long long)*out_ms);
+    return tide__fail_at(call->binder->err, TIDE_ERR_VALIDATE, call->args[arg]->pos,
+                         "the %s of %s must be positive, not %lld ms", what, call->signature->name, (long long)*out_ms);
 }
 
 static tide_status offset(struct window_call *call, uint32_t arg, struct window *window) {
@@ -161,7 +185,8 @@ static tide_status sizes(struct window_call *call, struct window *window) {
 
 // --- The time column ---
 
-static tide_status find_field(struct binder *b, const struct relation *relation, const struct ast_name *name, uint32_t *out) {
+static tide_status find_field(struct binder *b, const struct relation *relation, const struct ast_name *name,
+                              uint32_t *out) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < relation->node->field_count; i++) {
         if (!tide__str_eq_c(name->text, relation->node->fields[i].name)) continue;
@@ -193,13 +218,16 @@ static tide_status time_column(struct window_call *call, const struct relation *
         return tide__fail_at(b->err, TIDE_ERR_PLAN, name->pos, "processing-time windows do not exist in batch mode");
     }
     if (b->infer.batch_mode && window->kind == WINDOW_SESSION) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, call->ast->pos, "SESSION windows are not supported in batch mode yet");
+        return tide__fail_at(b->err, TIDE_ERR_PLAN, call->ast->pos,
+                             "SESSION windows are not supported in batch mode yet");
     }
     if (b->infer.batch_mode || tide__plan_is_time_attribute(input->node, window->time_column)) return TIDE_OK;
     tide__fail_at(b->err, TIDE_ERR_VALIDATE, name->pos, "column \"%.*s\" is no time attribute, but a plain %s",
                   STR_ARG(name->text), tide__type_text(b->arena, tide__type_without_time_attribute(b->arena, type)));
-    return tide__fail_hint(b->err, "give its table a WATERMARK FOR %.*s, and select the column as it is; above a window use "
-                           "window_time", STR_ARG(name->text));
+    return tide__fail_hint(b->err,
+                           "give its table a WATERMARK FOR %.*s, and select the column as it is; above a window use "
+                           "window_time",
+                           STR_ARG(name->text));
 }
 
 // --- PARTITION BY of SESSION ---
@@ -279,14 +307,16 @@ static tide_status group_window_time(struct select_scope *s, const struct ast_ex
     const struct type *type = s->window_time->type;
     struct source_pos pos = ast->args.items[0]->pos;
     if (!tide__type_is_timestamp(type)) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, pos, "a group window is over TIMESTAMP or TIMESTAMP_LTZ, not %s",
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, pos,
+                             "a group window is over TIMESTAMP or TIMESTAMP_LTZ, not %s",
                              tide__type_text(b->arena, type));
     }
     window->ltz = type->kind == TYPE_TIMESTAMP_LTZ;
     window->proctime = type->time_attribute == TIME_ATTRIBUTE_PROCTIME;
     if (b->infer.batch_mode) return TIDE_OK;
     bool column = s->window_time->kind == EXPR_COLUMN && s->window_time->column < VIRTUAL_COLUMN_FIRST;
-    if (window->proctime || (column && tide__plan_is_time_attribute(s->input->node, s->window_time->column))) return TIDE_OK;
+    if (window->proctime || (column && tide__plan_is_time_attribute(s->input->node, s->window_time->column)))
+        return TIDE_OK;
     tide__fail_at(b->err, TIDE_ERR_PLAN, pos, "a group window needs a time attribute, but this is a plain %s",
                   tide__type_text(b->arena, tide__type_without_time_attribute(b->arena, type)));
     return tide__fail_hint(b->err, "give the table a WATERMARK; above a window use TUMBLE_ROWTIME(..)");
@@ -299,18 +329,21 @@ tide_status tide__bind_group_window(struct select_scope *s, const struct ast_exp
         return tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos, "GROUP BY has two group windows");
     }
     struct str name = ast->path.parts[0].text;
-    struct window window = {.pos = ast->pos, .kind = tide__str_ieq_c(name, "TUMBLE") ? WINDOW_TUMBLE
-                                                     : tide__str_ieq_c(name, "HOP") ? WINDOW_HOP
-                                                                                    : WINDOW_SESSION};
+    struct window window = {.pos = ast->pos,
+                            .kind = tide__str_ieq_c(name, "TUMBLE") ? WINDOW_TUMBLE
+                                    : tide__str_ieq_c(name, "HOP")  ? WINDOW_HOP
+                                                                    : WINDOW_SESSION};
     uint32_t wanted = window.kind == WINDOW_HOP ? 3 : 2;
     if (ast->args.count != wanted && ast->args.count != wanted + 1) {
-        tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%.*s takes %u arguments in GROUP BY, not %u", STR_ARG(name), wanted,
-                      ast->args.count);
-        return tide__fail_hint(b->err, window.kind == WINDOW_HOP ? "HOP(ts, slide, size)" : "%.*s(ts, INTERVAL '10' MINUTE)",
+        tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%.*s takes %u arguments in GROUP BY, not %u", STR_ARG(name),
+                      wanted, ast->args.count);
+        return tide__fail_hint(b->err,
+                               window.kind == WINDOW_HOP ? "HOP(ts, slide, size)" : "%.*s(ts, INTERVAL '10' MINUTE)",
                                STR_ARG(name));
     }
     if (ast->args.count == wanted + 1) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, ast->args.items[wanted]->pos, "an alignment of group windows is not supported");
+        return tide__fail_at(b->err, TIDE_ERR_PLAN, ast->args.items[wanted]->pos,
+                             "an alignment of group windows is not supported");
     }
     TIDE_TRY(group_window_time(s, ast, &window));
     const char *usage = "GROUP BY TUMBLE(ts, size), HOP(ts, slide, size), SESSION(ts, gap)";

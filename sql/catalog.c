@@ -37,8 +37,8 @@ struct str tide__sql_session_option(const struct sql_session *session, const cha
     return tide__settings_get(session, key);
 }
 
-tide_status tide__catalog_resolve(const struct sql_session *session, const struct ast_path *path, struct str *out_database,
-                                  struct str *out_name, tide_error *err) {
+tide_status tide__catalog_resolve(const struct sql_session *session, const struct ast_path *path,
+                                  struct str *out_database, struct str *out_name, tide_error *err) {
     assert(path->count > 0);
     const struct ast_name *last = &path->parts[path->count - 1];
     *out_name = last->text;
@@ -74,8 +74,8 @@ static const char *nearest_table(const struct sql_session *session, struct str d
     return tide__nearest(name, names, count);
 }
 
-tide_status tide__catalog_get(const struct sql_session *session, const struct ast_path *path, struct catalog_entry **out,
-                              tide_error *err) {
+tide_status tide__catalog_get(const struct sql_session *session, const struct ast_path *path,
+                              struct catalog_entry **out, tide_error *err) {
     struct str database, name;
     TIDE_TRY(tide__catalog_resolve(session, path, &database, &name, err));
     *out = tide__catalog_find(session, database, name);

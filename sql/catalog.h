@@ -21,16 +21,16 @@ struct catalog_entry {
     struct catalog_column {
         struct ast_expr *expr;  // computed
         const char *comment;    // NULL if none
-    } *columns;
+    } * columns;
     int32_t watermark_column;  // -1: none
     struct ast_expr *watermark;
     uint32_t primary_key_count;
     uint32_t *primary_key;
     // A view.
-    const char *uid;              // of its `-- uid: NAME` comment; NULL: none
+    const char *uid;  // of its `-- uid: NAME` comment; NULL: none
     struct ast_query *query;
     struct ast_names view_columns;
-    uint32_t view_column_count;   // as DESCRIBE shows them
+    uint32_t view_column_count;  // as DESCRIBE shows them
     struct plan_field *view_fields;
 };
 
@@ -41,14 +41,14 @@ struct setting {
 };
 
 struct sql_session {
-    struct arena arena;              // names, definitions
-    struct catalog_entry *entries;   // newest first
+    struct arena arena;             // names, definitions
+    struct catalog_entry *entries;  // newest first
     const char **databases;
     uint32_t database_count;
-    const char *database;            // current
+    const char *database;  // current
     struct setting *settings;
-    struct zone *zone;               // of table.local-time-zone; NULL: UTC
-    struct zone **old_zones;         // plans may still point to them
+    struct zone *zone;        // of table.local-time-zone; NULL: UTC
+    struct zone **old_zones;  // plans may still point to them
     uint32_t old_zone_count;
     bool strict_windows;
     bool batch_mode;
@@ -73,7 +73,8 @@ struct catalog_entry **tide__catalog_list(const struct sql_session *session, str
 TIDE_CHECKED tide_status tide__settings_set(struct sql_session *session, const struct ast_option *option,
                                             bool *out_unknown, const char **out_nearest, tide_error *err);
 // RESET 'key'; key NULL: all.
-TIDE_CHECKED tide_status tide__settings_reset(struct sql_session *session, const struct ast_option *option, tide_error *err);
+TIDE_CHECKED tide_status tide__settings_reset(struct sql_session *session, const struct ast_option *option,
+                                              tide_error *err);
 struct str tide__settings_get(const struct sql_session *session, const char *key);
 
 #endif

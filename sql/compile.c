@@ -12,12 +12,12 @@
 static tide_status check_updates(struct binder *b, const struct plan_node *sink) {
     if (sink->sink.kind != SINK_TABLE || !sink->inputs[0]->updates) return TIDE_OK;
     const struct option *connector = tide__table_option(sink->sink.table, "connector");
-    if (connector == NULL || tide__str_eq_c(connector->value, "print") || tide__str_eq_c(connector->value, "blackhole") ||
-        tide__str_eq_c(connector->value, "upsert-kafka")) {
+    if (connector == NULL || tide__str_eq_c(connector->value, "print") ||
+        tide__str_eq_c(connector->value, "blackhole") || tide__str_eq_c(connector->value, "upsert-kafka")) {
         return TIDE_OK;
     }
-    tide__fail_at(b->err, TIDE_ERR_PLAN, sink->pos, "the query updates its results, but table \"%s\" takes new rows only",
-                  sink->sink.table->name);
+    tide__fail_at(b->err, TIDE_ERR_PLAN, sink->pos,
+                  "the query updates its results, but table \"%s\" takes new rows only", sink->sink.table->name);
     if (b->result->warnings != NULL && b->result->warnings->hint != NULL) {
         return tide__fail_hint(b->err, "%s", b->result->warnings->hint);
     }
@@ -141,7 +141,8 @@ static tide_status compile_set(struct binder *b, const struct statement *stateme
 }
 
 static tide_status compile_reset(struct binder *b, const struct statement *statement) {
-    return tide__settings_reset(b->session, statement->options.count == 0 ? NULL : &statement->options.items[0], b->err);
+    return tide__settings_reset(b->session, statement->options.count == 0 ? NULL : &statement->options.items[0],
+                                b->err);
 }
 
 static bool has_database(const struct sql_session *session, struct str name, const char **out) {
@@ -159,11 +160,13 @@ static tide_status compile_use(struct binder *b, const struct statement *stateme
     struct str name = statement->path.parts[statement->path.count - 1].text;
     if (tide__str_eq_c(statement->what, "CATALOG")) {
         if (tide__str_eq_c(name, "default_catalog")) return TIDE_OK;
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "catalog \"%.*s\" does not exist", STR_ARG(name));
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "catalog \"%.*s\" does not exist",
+                             STR_ARG(name));
     }
     const char *database;
     if (!has_database(b->session, name, &database)) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "database \"%.*s\" does not exist", STR_ARG(name));
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "database \"%.*s\" does not exist",
+                             STR_ARG(name));
     }
     b->session->database = database;
     return TIDE_OK;
@@ -175,7 +178,8 @@ static tide_status create_database(struct binder *b, const struct statement *sta
     const char *database;
     if (has_database(session, name, &database)) {
         if (statement->if_not_exists) return TIDE_OK;
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "database \"%s\" exists already", database);
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "database \"%s\" exists already",
+                             database);
     }
     const char **grown = ARENA_ARRAY(&session->arena, const char *, session->database_count + 1);
     memcpy(grown, session->databases, session->database_count * sizeof(grown[0]));
@@ -201,7 +205,8 @@ static tide_status drop_database(struct binder *b, const struct statement *state
         return TIDE_OK;
     }
     if (statement->if_exists) return TIDE_OK;
-    return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "database \"%.*s\" does not exist", STR_ARG(name));
+    return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "database \"%.*s\" does not exist",
+                         STR_ARG(name));
 }
 
 static tide_status compile_rename(struct binder *b, const struct statement *statement) {
@@ -210,8 +215,8 @@ static tide_status compile_rename(struct binder *b, const struct statement *stat
     TIDE_TRY(tide__catalog_get(b->session, &statement->path, &entry, b->err));
     TIDE_TRY(tide__catalog_resolve(b->session, &statement->new_path, &database, &name, b->err));
     if (tide__catalog_find(b->session, database, name) != NULL) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->new_path.pos, "table or view \"%.*s\" exists already",
-                             STR_ARG(name));
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->new_path.pos,
+                             "table or view \"%.*s\" exists already", STR_ARG(name));
     }
     entry->name = tide__arena_strndup(&b->session->arena, name.data, name.len);
     entry->table.name = entry->name;

@@ -72,7 +72,8 @@ static struct pruned prune_values(struct arena *arena, struct plan_node *node, c
     for (uint32_t r = 0; r < node->values.row_count; r++) {
         for (uint32_t i = 0; i < node->field_count; i++) {
             if (map[i] < 0) continue;
-            copy->values.cells[r * copy->field_count + (uint32_t)map[i]] = node->values.cells[r * node->field_count + i];
+            copy->values.cells[r * copy->field_count + (uint32_t)map[i]] = node->values
+                                                                               .cells[r * node->field_count + i];
         }
     }
     return (struct pruned){copy, map};
@@ -146,8 +147,8 @@ static struct pruned prune_expand(struct arena *arena, struct plan_node *node, c
     for (uint32_t s = 0; s < sets; s++) {
         for (uint32_t i = 0; i < fields; i++) {
             if (map[i] < 0) continue;
-            copy->expand.outputs[s * copy->field_count + (uint32_t)map[i]] =
-                tide__expr_remap(arena, node->expand.outputs[s * fields + i], pruned.map);
+            copy->expand.outputs[s * copy->field_count + (uint32_t)map[i]] = tide__expr_remap(
+                arena, node->expand.outputs[s * fields + i], pruned.map);
         }
     }
     return (struct pruned){copy, map};
@@ -284,7 +285,8 @@ static struct pruned prune_window_aggregate(struct arena *arena, struct plan_nod
 
 // --- Ranks ---
 
-static struct sort_key *remap_sorts(struct arena *arena, const struct sort_key *sorts, uint32_t count, const int32_t *map) {
+static struct sort_key *remap_sorts(struct arena *arena, const struct sort_key *sorts, uint32_t count,
+                                    const int32_t *map) {
     struct sort_key *out = ARENA_ARRAY(arena, struct sort_key, count);
     for (uint32_t i = 0; i < count; i++) {
         out[i] = sorts[i];

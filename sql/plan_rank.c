@@ -47,7 +47,14 @@ static bool uses_rank(const struct rank_filter *filter, const struct expr *expr)
     return false;
 }
 
-enum comparison { COMPARE_NONE, COMPARE_EQUAL, COMPARE_LESS, COMPARE_LESS_EQUAL, COMPARE_GREATER, COMPARE_GREATER_EQUAL };
+enum comparison {
+    COMPARE_NONE,
+    COMPARE_EQUAL,
+    COMPARE_LESS,
+    COMPARE_LESS_EQUAL,
+    COMPARE_GREATER,
+    COMPARE_GREATER_EQUAL
+};
 
 static enum comparison comparison_of(const struct expr *expr) {
     static const char *const names[] = {"", "=", "<", "<=", ">", ">="};
@@ -58,14 +65,14 @@ static enum comparison comparison_of(const struct expr *expr) {
 }
 
 static enum comparison flipped(enum comparison c) {
-    static const enum comparison to[] = {COMPARE_NONE, COMPARE_EQUAL, COMPARE_GREATER, COMPARE_GREATER_EQUAL, COMPARE_LESS,
-                                         COMPARE_LESS_EQUAL};
+    static const enum comparison to[] = {COMPARE_NONE,          COMPARE_EQUAL, COMPARE_GREATER,
+                                         COMPARE_GREATER_EQUAL, COMPARE_LESS,  COMPARE_LESS_EQUAL};
     return to[c];
 }
 
 static enum comparison negated(enum comparison c) {
-    static const enum comparison to[] = {COMPARE_NONE, COMPARE_NONE, COMPARE_GREATER_EQUAL, COMPARE_GREATER,
-                                         COMPARE_LESS_EQUAL, COMPARE_LESS};
+    static const enum comparison to[] = {COMPARE_NONE,    COMPARE_NONE,       COMPARE_GREATER_EQUAL,
+                                         COMPARE_GREATER, COMPARE_LESS_EQUAL, COMPARE_LESS};
     return to[c];
 }
 
@@ -94,7 +101,10 @@ static bool whole_bounds(const struct type *type, const struct value *value, int
 static void add_bound(struct rank_filter *filter, enum comparison c, int64_t lowest, int64_t highest) {
     int64_t low = INT64_MIN, high = RANK_NO_BOUND;
     switch (c) {
-    case COMPARE_EQUAL: low = highest; high = lowest; break;
+    case COMPARE_EQUAL:
+        low = highest;
+        high = lowest;
+        break;
     case COMPARE_LESS: high = highest - 1; break;
     case COMPARE_LESS_EQUAL: high = lowest; break;
     case COMPARE_GREATER: low = lowest + 1; break;
@@ -160,15 +170,20 @@ static tide_status split(struct rank_filter *filter, struct expr *condition) {
 // An OVER call that is no Top-N.
 tide_status tide__plan_unranked(struct binder *b, const struct over_node *over) {
     const struct plan_node *node = &over->node;
-    const char *hint = "filter its rank by a constant in an outer query or in QUALIFY: WHERE rn <= 3 (or =, <, BETWEEN)";
+    const char
+        *hint = "filter its rank by a constant in an outer query or in QUALIFY: WHERE rn <= 3 (or =, <, BETWEEN)";
     if (b->infer.batch_mode || over->function == OVER_OTHER) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s() without a bound on its rank is not supported yet", over->name);
+        return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s() without a bound on its rank is not supported yet",
+                             over->name);
     }
     if (over->sorts[0].descending) {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s() is no Top-N here: no constant bounds its rank", over->name);
+        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s() is no Top-N here: no constant bounds its rank",
+                      over->name);
     } else {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s() is no Top-N here: no constant bounds its rank, and OVER "
-                      "aggregations are not supported yet", over->name);
+        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos,
+                      "%s() is no Top-N here: no constant bounds its rank, and OVER "
+                      "aggregations are not supported yet",
+                      over->name);
     }
     return tide__fail_hint(b->err, "%s", hint);
 }
@@ -176,8 +191,9 @@ tide_status tide__plan_unranked(struct binder *b, const struct over_node *over) 
 static tide_status check_function(struct rank_filter *filter, bool window) {
     struct binder *b = filter->binder;
     if (filter->over->function == OVER_ROW_NUMBER) return TIDE_OK;
-    tide__fail_at(b->err, TIDE_ERR_PLAN, filter->over->node.pos, "%s() is not supported in a %sTop-N, only ROW_NUMBER() is",
-                  filter->over->name, window ? "Window " : "");
+    tide__fail_at(b->err, TIDE_ERR_PLAN, filter->over->node.pos,
+                  "%s() is not supported in a %sTop-N, only ROW_NUMBER() is", filter->over->name,
+                  window ? "Window " : "");
     return tide__fail_hint(b->err, "use ROW_NUMBER(); ties keep arrival order");
 }
 
@@ -194,7 +210,8 @@ static tide_status check_bounds(struct rank_filter *filter) {
 
 // --- Nodes ---
 
-static uint32_t find_role(const struct role *roles, const struct over_node *over, enum role_kind kind, bool *out_found) {
+static uint32_t find_role(const struct role *roles, const struct over_node *over, enum role_kind kind,
+                          bool *out_found) {
     for (uint32_t i = 0; i < over->partition_count; i++) {
         if (roles[over->partitions[i]].kind == kind) {
             *out_found = true;
@@ -219,8 +236,7 @@ static uint32_t unique_keys(struct arena *arena, const struct plan_node *node, u
         *out = ARENA_ARRAY(arena, uint32_t, node->group_aggregate.key_count);
         for (uint32_t i = 0; i < node->group_aggregate.key_count; i++) (*out)[i] = i;
         return node->group_aggregate.key_count;
-    case PLAN_RANK:
-        return unique_keys(arena, node->inputs[0], out);
+    case PLAN_RANK: return unique_keys(arena, node->inputs[0], out);
     case PLAN_CALC:
         count = unique_keys(arena, node->inputs[0], &keys);
         *out = ARENA_ARRAY(arena, uint32_t, count);
@@ -233,14 +249,12 @@ static uint32_t unique_keys(struct arena *arena, const struct plan_node *node, u
             }
         }
         return found == count ? count : 0;
-    default:
-        *out = NULL;
-        return 0;
+    default: *out = NULL; return 0;
     }
 }
 
-static uint32_t other_partitions(struct arena *arena, const struct over_node *over, const struct role *roles, bool window,
-                                 uint32_t **out) {
+static uint32_t other_partitions(struct arena *arena, const struct over_node *over, const struct role *roles,
+                                 bool window, uint32_t **out) {
     uint32_t count = 0;
     *out = ARENA_ARRAY(arena, uint32_t, over->partition_count);
     for (uint32_t i = 0; i < over->partition_count; i++) {
@@ -303,16 +317,20 @@ static void mark_deduplicate(struct rank_filter *filter, struct plan_node *node)
 static tide_status warn_forgotten(struct rank_filter *filter, const struct role *roles, bool start, bool end) {
     struct binder *b = filter->binder;
     bool windowed = false;
-    for (uint32_t i = 0; i + 1 < filter->over->node.field_count; i++) windowed |= roles[i].kind == ROLE_WINDOW_START || roles[i].kind == ROLE_WINDOW_END;
+    for (uint32_t i = 0; i + 1 < filter->over->node.field_count; i++)
+        windowed |= roles[i].kind == ROLE_WINDOW_START || roles[i].kind == ROLE_WINDOW_END;
     if (!windowed) return TIDE_OK;
     const char *what = start ? "window_end" : end ? "window_start" : "window_start and window_end";
     const char *hint = "PARTITION BY window_start, window_end makes it a Window Top-N with final results";
     if (b->session->strict_windows) {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, filter->over->node.pos, "this Top-N over window rows forgets %s in PARTITION BY", what);
+        tide__fail_at(b->err, TIDE_ERR_PLAN, filter->over->node.pos,
+                      "this Top-N over window rows forgets %s in PARTITION BY", what);
         return tide__fail_hint(b->err, "%s", hint);
     }
-    tide__bind_warn(b, filter->over->node.pos, hint,
-                    "this Top-N over window rows does not partition by %s: it ranks all windows together and updates its results", what);
+    tide__bind_warn(
+        b, filter->over->node.pos, hint,
+        "this Top-N over window rows does not partition by %s: it ranks all windows together and updates its results",
+        what);
     return TIDE_OK;
 }
 

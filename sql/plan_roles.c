@@ -5,8 +5,8 @@
 #include <string.h>
 
 bool tide__plan_same_window(const struct window *a, const struct window *b) {
-    return a->kind == b->kind && a->size_ms == b->size_ms && a->slide_ms == b->slide_ms && a->offset_ms == b->offset_ms &&
-           a->proctime == b->proctime && a->ltz == b->ltz;
+    return a->kind == b->kind && a->size_ms == b->size_ms && a->slide_ms == b->slide_ms &&
+           a->offset_ms == b->offset_ms && a->proctime == b->proctime && a->ltz == b->ltz;
 }
 
 static void tvf_roles(struct arena *arena, const struct plan_node *node, struct role *roles) {

@@ -10,9 +10,9 @@ struct window_keys {
     bool has_start, has_end, has_time;
     uint32_t start, end, time;  // columns of the input
     const struct window *window;
-    uint32_t key_count;         // the other keys, columns of the input
+    uint32_t key_count;  // the other keys, columns of the input
     uint32_t *keys;
-    bool session_mismatch;      // the other keys are not the session's
+    bool session_mismatch;  // the other keys are not the session's
 };
 
 static struct window_keys find_keys(struct arena *arena, const struct plan_node *node, const struct role *roles) {
@@ -35,9 +35,7 @@ static struct window_keys find_keys(struct arena *arena, const struct plan_node 
             found.has_time = true;
             break;
         case ROLE_NONE:
-        case ROLE_SESSION_KEY:
-            found.keys[found.key_count++] = column;
-            break;
+        case ROLE_SESSION_KEY: found.keys[found.key_count++] = column; break;
         }
     }
     if (found.window == NULL || found.window->kind != WINDOW_SESSION) return found;
@@ -64,11 +62,13 @@ static tide_status check_calls(struct binder *b, const struct window *window, co
         const struct aggregate_call *call = &calls[i];
         const char *name = call->aggregate->name;
         if (window->kind != WINDOW_TUMBLE && !call->aggregate->mergeable) {
-            tide__fail_at(b->err, TIDE_ERR_VALIDATE, call->pos, "%s cannot be computed over %s: parts of a window cannot be merged",
-                          name, kinds[window->kind]);
+            tide__fail_at(b->err, TIDE_ERR_VALIDATE, call->pos,
+                          "%s cannot be computed over %s: parts of a window cannot be merged", name,
+                          kinds[window->kind]);
             return tide__fail_hint(b->err, "use it over TUMBLE, or MIN and MAX instead");
         }
-        if (window->kind == WINDOW_HOP && call->distinct && (strcmp(name, "SUM") == 0 || strcmp(name, "LISTAGG") == 0)) {
+        if (window->kind == WINDOW_HOP && call->distinct &&
+            (strcmp(name, "SUM") == 0 || strcmp(name, "LISTAGG") == 0)) {
             return tide__fail_at(b->err, TIDE_ERR_PLAN, call->pos, "%s(DISTINCT) is not supported over HOP", name);
         }
     }
@@ -80,7 +80,8 @@ static tide_status check_window(struct binder *b, const struct plan_node *node, 
         tide__fail_at(b->err, TIDE_ERR_PLAN, window->pos,
                       "an aggregation over HOP needs a size (%lld ms) that is a multiple of the slide (%lld ms)",
                       (long long)window->size_ms, (long long)window->slide_ms);
-        if (window->size_ms < window->slide_ms) return tide__fail_hint(b->err, "the slide comes first: HOP(TABLE t, DESCRIPTOR(ts), slide, size)");
+        if (window->size_ms < window->slide_ms)
+            return tide__fail_hint(b->err, "the slide comes first: HOP(TABLE t, DESCRIPTOR(ts), slide, size)");
         return TIDE_ERR_PLAN;
     }
     return check_calls(b, window, node->group_aggregate.aggregates, node->group_aggregate.aggregate_count);
@@ -147,7 +148,8 @@ static bool can_fold(struct arena *arena, const struct plan_node *node, const st
 }
 
 // Rebuilds what stands between without the window function. *map: column of `input` -> of the result, -1 for window columns.
-static struct plan_node *without_function(struct arena *arena, struct plan_node *input, int32_t *map, uint32_t *out_time) {
+static struct plan_node *without_function(struct arena *arena, struct plan_node *input, int32_t *map,
+                                          uint32_t *out_time) {
     struct plan_node *tvf = input->kind == PLAN_CALC ? input->inputs[0] : input;
     struct plan_node *below = tvf->inputs[0];
     uint32_t time = tvf->window_tvf.window.time_column;
@@ -210,10 +212,12 @@ static struct plan_node *window_aggregate(struct binder *b, struct plan_node *no
     w->properties = ARENA_ARRAY(arena, enum window_property, 3);
     for (uint32_t i = 0; i < properties; i++) w->properties[i] = (enum window_property)i;
     for (uint32_t i = 0; i < keys->key_count; i++) made->fields[i] = input->fields[keys->keys[i]];
-    for (uint32_t i = 0; i < group->aggregate_count; i++) made->fields[keys->key_count + i] = node->fields[group->key_count + i];
+    for (uint32_t i = 0; i < group->aggregate_count; i++)
+        made->fields[keys->key_count + i] = node->fields[group->key_count + i];
     made->fields[first_property] = (struct plan_field){"window_start", input->fields[keys->start].type};
     made->fields[first_property + 1] = (struct plan_field){"window_end", input->fields[keys->end].type};
-    if (keys->has_time) made->fields[first_property + 2] = (struct plan_field){"window_time", input->fields[keys->time].type};
+    if (keys->has_time)
+        made->fields[first_property + 2] = (struct plan_field){"window_time", input->fields[keys->time].type};
     w->attached = true;
     w->start_column = keys->start;
     w->end_column = keys->end;
@@ -264,7 +268,8 @@ tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struc
     *out = node;
     if (node->kind == PLAN_WINDOW_AGGREGATE) {
         if (input->updates) {
-            return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "a group window cannot be computed over rows that are updated");
+            return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos,
+                                 "a group window cannot be computed over rows that are updated");
         }
         struct str early = tide__settings_get(b->session, "table.exec.emit.early-fire.enabled");
         if (early.data != NULL && tide__str_ieq_c(early, "true")) {
@@ -306,8 +311,10 @@ tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struc
     case PLAN_WINDOW_AGGREGATE: return tide__plan_aggregate(b, node, out);
     case PLAN_WINDOW_TVF:
         if (!updates) return TIDE_OK;
-        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "a window function cannot be computed over rows that are updated");
-        return tide__fail_hint(b->err, "its input is an unbounded aggregation or a regular Top-N; make that a window operation");
+        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos,
+                      "a window function cannot be computed over rows that are updated");
+        return tide__fail_hint(
+            b->err, "its input is an unbounded aggregation or a regular Top-N; make that a window operation");
     case PLAN_CALC:
         if (node->inputs[0]->kind == PLAN_CALC) *out = tide__plan_merge_calcs(b->arena, node);
         return TIDE_OK;

@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum setting_kind {
-    SETTING_NEUTRAL,    // accepted; changes nothing here
+    SETTING_NEUTRAL,  // accepted; changes nothing here
     SETTING_ZONE,
     SETTING_MODE,
     SETTING_WATERMARK_INTERVAL,
     SETTING_CHECKPOINT_INTERVAL,
     SETTING_MINI_BATCH,
     SETTING_STATE_TTL,
-    SETTING_READ,       // read where it matters
+    SETTING_READ,  // read where it matters
 };
 
 static const struct known_setting {
@@ -121,8 +121,8 @@ struct str tide__settings_get(const struct sql_session *session, const char *key
 }
 
 static tide_status bad_value(const struct ast_option *option, const char *expected, tide_error *err) {
-    tide__fail_at(err, TIDE_ERR_VALIDATE, option->value_pos, "\"%.*s\" is no value for \"%.*s\"", STR_ARG(option->value),
-                  STR_ARG(option->key));
+    tide__fail_at(err, TIDE_ERR_VALIDATE, option->value_pos, "\"%.*s\" is no value for \"%.*s\"",
+                  STR_ARG(option->value), STR_ARG(option->key));
     return tide__fail_hint(err, "expected %s", expected);
 }
 
@@ -152,7 +152,8 @@ static tide_status set_zone(struct sql_session *session, const struct ast_option
 
 static tide_status set_duration(const struct ast_option *option, int64_t *out_ms, tide_error *err) {
     int64_t ms = 0;
-    if (!tide__duration_parse(option->value, &ms) || ms < 0) return bad_value(option, "a duration: 200 ms, 10 s, 1 min", err);
+    if (!tide__duration_parse(option->value, &ms) || ms < 0)
+        return bad_value(option, "a duration: 200 ms, 10 s, 1 min", err);
     *out_ms = ms;
     return TIDE_OK;
 }
@@ -161,7 +162,8 @@ static tide_status set_ttl(const struct ast_option *option, tide_error *err) {
     int64_t ttl = 0;
     TIDE_TRY(set_duration(option, &ttl, err));
     if (ttl == 0) return TIDE_OK;
-    tide__fail_at(err, TIDE_ERR_PLAN, option->value_pos, "\"table.exec.state.ttl\" is not supported yet: state is kept");
+    tide__fail_at(err, TIDE_ERR_PLAN, option->value_pos,
+                  "\"table.exec.state.ttl\" is not supported yet: state is kept");
     return tide__fail_hint(err, "leave it out or set it to 0");
 }
 
@@ -169,28 +171,23 @@ static tide_status apply(struct sql_session *session, enum setting_kind kind, co
                          tide_error *err) {
     switch (kind) {
     case SETTING_NEUTRAL:
-    case SETTING_READ:
-        return TIDE_OK;
-    case SETTING_ZONE:
-        return set_zone(session, option, err);
+    case SETTING_READ: return TIDE_OK;
+    case SETTING_ZONE: return set_zone(session, option, err);
     case SETTING_MODE:
         if (!tide__str_ieq_c(option->value, "batch") && !tide__str_ieq_c(option->value, "streaming")) {
             return bad_value(option, "streaming or batch", err);
         }
         session->batch_mode = tide__str_ieq_c(option->value, "batch");
         return TIDE_OK;
-    case SETTING_WATERMARK_INTERVAL:
-        return set_duration(option, &session->auto_watermark_interval_ms, err);
-    case SETTING_CHECKPOINT_INTERVAL:
-        return set_duration(option, &session->checkpoint_interval_ms, err);
+    case SETTING_WATERMARK_INTERVAL: return set_duration(option, &session->auto_watermark_interval_ms, err);
+    case SETTING_CHECKPOINT_INTERVAL: return set_duration(option, &session->checkpoint_interval_ms, err);
     case SETTING_MINI_BATCH:
         if (!tide__str_ieq_c(option->value, "true") && !tide__str_ieq_c(option->value, "false")) {
             return bad_value(option, "true or false", err);
         }
         session->mini_batch = tide__str_ieq_c(option->value, "true");
         return TIDE_OK;
-    case SETTING_STATE_TTL:
-        return set_ttl(option, err);
+    case SETTING_STATE_TTL: return set_ttl(option, err);
     }
     return TIDE_OK;
 }

@@ -23,9 +23,9 @@ void tide__sql_session_set_strict_windows(struct sql_session *session, bool stri
 struct str tide__sql_session_option(const struct sql_session *session, const char *key);
 
 enum sql_result_kind {
-    SQL_DONE,  // DDL, SET: nothing to show
-    SQL_ROWS,  // DESCRIBE, SHOW, a bare SET: the rows are ready
-    SQL_JOB,   // SELECT, INSERT, a statement set: plan
+    SQL_DONE,     // DDL, SET: nothing to show
+    SQL_ROWS,     // DESCRIBE, SHOW, a bare SET: the rows are ready
+    SQL_JOB,      // SELECT, INSERT, a statement set: plan
     SQL_EXPLAIN,  // EXPLAIN: the plan is to be shown, not run
 };
 
@@ -54,8 +54,8 @@ struct sql_result {
 // `sql` is the whole script, `job_index` counts the job-starting statements before this one. Everything in *out lives in
 // `arena`. A failed statement leaves the session as it was. TIDE_ERR_VALIDATE: names, types, options;
 // TIDE_ERR_PLAN: valid SQL that cannot be run as asked; both with a place.
-TIDE_CHECKED tide_status tide__sql_compile(struct sql_session *session, const struct statement *statement, struct str sql,
-                                           uint32_t job_index, struct arena *arena, struct sql_result *out,
-                                           tide_error *err);
+TIDE_CHECKED tide_status tide__sql_compile(struct sql_session *session, const struct statement *statement,
+                                           struct str sql, uint32_t job_index, struct arena *arena,
+                                           struct sql_result *out, tide_error *err);
 
 #endif

@@ -58,9 +58,18 @@ static void write_literal(struct strbuf *out, const struct ast_expr *ast) {
         for (size_t i = 0; i < ast->text.len; i++) tide__strbuf_printf(out, "%02X", (unsigned char)ast->text.data[i]);
         tide__strbuf_append_char(out, '\'');
         break;
-    case LITERAL_DATE: tide__strbuf_append_c(out, "DATE "); write_quoted(out, ast->text, '\''); break;
-    case LITERAL_TIME: tide__strbuf_append_c(out, "TIME "); write_quoted(out, ast->text, '\''); break;
-    case LITERAL_TIMESTAMP: tide__strbuf_append_c(out, "TIMESTAMP "); write_quoted(out, ast->text, '\''); break;
+    case LITERAL_DATE:
+        tide__strbuf_append_c(out, "DATE ");
+        write_quoted(out, ast->text, '\'');
+        break;
+    case LITERAL_TIME:
+        tide__strbuf_append_c(out, "TIME ");
+        write_quoted(out, ast->text, '\'');
+        break;
+    case LITERAL_TIMESTAMP:
+        tide__strbuf_append_c(out, "TIMESTAMP ");
+        write_quoted(out, ast->text, '\'');
+        break;
     case LITERAL_INTERVAL: write_interval(out, ast); break;
     }
 }
@@ -133,14 +142,14 @@ static void write_case(struct strbuf *out, const struct ast_expr *ast) {
 }
 
 static void write_predicate(struct strbuf *out, const struct ast_expr *ast) {
-    static const char *const states[] = {"NULL", "TRUE", "FALSE", "UNKNOWN", "JSON VALUE", "JSON OBJECT", "JSON ARRAY",
-                                         "JSON SCALAR"};
+    static const char *const states[] = {"NULL",       "TRUE",        "FALSE",      "UNKNOWN",
+                                         "JSON VALUE", "JSON OBJECT", "JSON ARRAY", "JSON SCALAR"};
     const char *not = ast->negated ? "NOT " : "";
     write_expr(out, ast->args.items[0], 5);
     switch (ast->kind) {
     case AST_EXPR_IS: tide__strbuf_printf(out, " IS %s%s", not, states[ast->is]); break;
     case AST_EXPR_IS_DISTINCT:
-        tide__strbuf_printf(out, " IS %sDISTINCT FROM ", not);
+        tide__strbuf_printf(out, " IS %sDISTINCT FROM ", not );
         write_expr(out, ast->args.items[1], 5);
         break;
     case AST_EXPR_BETWEEN:
@@ -154,7 +163,7 @@ static void write_predicate(struct strbuf *out, const struct ast_expr *ast) {
         write_expr(out, ast->args.items[1], 5);
         break;
     default:
-        tide__strbuf_printf(out, " %sIN (", not);
+        tide__strbuf_printf(out, " %sIN (", not );
         write_list(out, &ast->args, 1);
         tide__strbuf_append_char(out, ')');
         break;
@@ -196,7 +205,9 @@ static void write_plain(struct strbuf *out, const struct ast_expr *ast) {
     case AST_EXPR_ROW:
     case AST_EXPR_ARRAY:
     case AST_EXPR_MAP:
-        tide__strbuf_append_c(out, ast->kind == AST_EXPR_ROW ? "ROW(" : ast->kind == AST_EXPR_ARRAY ? "ARRAY[" : "MAP[");
+        tide__strbuf_append_c(out, ast->kind == AST_EXPR_ROW     ? "ROW("
+                                   : ast->kind == AST_EXPR_ARRAY ? "ARRAY["
+                                                                 : "MAP[");
         write_list(out, &ast->args, 0);
         tide__strbuf_append_char(out, ast->kind == AST_EXPR_ROW ? ')' : ']');
         break;
