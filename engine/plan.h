@@ -323,6 +323,30 @@ struct plan_join {
     int64_t lower_ms, upper_ms;
 };
 
+enum over_function { OVER_AGGREGATE, OVER_ROW_NUMBER, OVER_RANK, OVER_DENSE_RANK, OVER_LAG };
+
+struct over_call {
+    enum over_function function;
+    const struct type *type;
+    const char *name;                 // as a user knows it: "SUM(v)", "ROW_NUMBER()"
+    struct aggregate_call aggregate;  // OVER_AGGREGATE
+    uint32_t column;                  // OVER_LAG: of the input
+    int64_t offset;                   // OVER_LAG: rows back, >= 0
+    struct value fallback;            // OVER_LAG: if there is no such row
+};
+
+// Functions over each row and the rows before it. Output: the input's fields, then the calls. Insert-only.
+struct plan_over {
+    uint32_t partition_count;
+    uint32_t *partitions;
+    uint32_t sort_count;
+    struct sort_key *sorts;  // streaming: one time attribute, ascending; batch mode: any columns, or none
+    bool rows;               // ROWS, else RANGE: rows with equal sort columns come into the frame together
+    int64_t preceding;       // the frame begins so many rows (RANGE: milliseconds) before; -1: UNBOUNDED. It ends at the row
+    uint32_t call_count;
+    struct over_call *calls;
+};
+
 enum sink_kind {
     SINK_TABLE,    // INSERT INTO
     SINK_COLLECT,  // SELECT: rows go to the caller
@@ -359,6 +383,7 @@ struct plan_node {
         struct plan_group_aggregate group_aggregate;
         struct plan_window_join window_join;
         struct plan_join join;
+        struct plan_over over;
         struct plan_sink sink;
     };
 };
