@@ -1,6 +1,7 @@
 // Calls: scalar functions, aggregates, ROW_NUMBER() OVER (..), GROUPING(..), and the legacy window functions with their
 // auxiliaries. All but the first become virtual columns of the SELECT that is being bound.
 #include "sql/bind.h"
+#include "sql/bind_json.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -251,6 +252,7 @@ tide_status tide__bind_call(struct select_scope *s, const struct ast_expr *ast, 
             return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%.*s is no aggregate function", STR_ARG(name));
         }
     }
+    if (ast->json != NULL && tide__function_find(name) != NULL) return tide__bind_json_call(s, ast, name, out);
     if (ast->json != NULL) {
         return tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos, "%.*s is not supported yet", STR_ARG(name));
     }

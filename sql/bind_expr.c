@@ -1,6 +1,7 @@
 // Expressions: names become columns, operators become calls of functions, special forms are spelled out in terms of them
 // (engine/functions/README.md lists under which names). Types, coercions and their errors come from the functions.
 #include "sql/bind.h"
+#include "sql/bind_json.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -233,7 +234,7 @@ static tide_status bind_is(struct select_scope *s, const struct ast_expr *ast, s
                                             {"IS TRUE", "IS NOT TRUE"},
                                             {"IS FALSE", "IS NOT FALSE"},
                                             {"IS UNKNOWN", "IS NOT UNKNOWN"}};
-    if (ast->is > IS_UNKNOWN) return unsupported(s, ast, "IS JSON");
+    if (ast->is > IS_UNKNOWN) return tide__bind_is_json(s, ast, out);
     struct expr *args[1];
     TIDE_TRY(tide__bind_expr(s, ast->args.items[0], &args[0]));
     return tide__bind_function(s->binder, names[ast->is][ast->negated], args, 1, ast->pos, out);

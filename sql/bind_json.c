@@ -1,5 +1,5 @@
 // SQL's JSON functions: their clauses become literal arguments of plain calls, as engine/functions/README.md lists them.
-#include "sql/bind.h"
+#include "sql/bind_json.h"
 
 static struct expr *word(struct binder *b, const char *text, struct source_pos pos) {
     struct value value = {.str = tide__str(text)};
@@ -52,13 +52,12 @@ static tide_status bind_value(struct select_scope *s, const struct ast_expr *ast
     return bind_default(s, json->error_value, ast->pos, &args[(*n)++]);
 }
 
-tide_status tide__bind_json_call(struct select_scope *s, const struct ast_expr *ast, const char *name,
+tide_status tide__bind_json_call(struct select_scope *s, const struct ast_expr *ast, struct str function,
                                  struct expr **out) {
     const struct ast_json *json = ast->json;
     struct binder *b = s->binder;
     struct expr **args = ARENA_ARRAY(b->arena, struct expr *, ast->args.count + 6);
     uint32_t n = 0;
-    struct str function = tide__str(name);
     bool object = tide__str_ieq_c(function, "JSON_OBJECT");
     if (object || tide__str_ieq_c(function, "JSON_ARRAY")) {
         bool absent = json->has_on_null ? json->absent_on_null : !object;
@@ -75,6 +74,7 @@ tide_status tide__bind_json_call(struct select_scope *s, const struct ast_expr *
     } else if (tide__str_ieq_c(function, "JSON_EXISTS")) {
         args[n++] = word(b, behavior_word(json->on_error, "FALSE"), ast->pos);
     }
+    const char *name = tide__arena_strndup(b->arena, function.data, function.len);
     return tide__bind_function(b, name, args, n, ast->pos, out);
 }
 
