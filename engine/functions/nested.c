@@ -436,4 +436,4 @@ NESTED(typeof, "TYPEOF", 1, 2, infer_typeof, kernel_typeof, "TYPEOF(value)", "Th
        "TYPEOF('abc')", "CHAR(3) NOT NULL");
 NESTED(overlaps, "OVERLAPS", 4, 4, infer_overlaps, kernel_construct, "(start, end) OVERLAPS (start, end)",
        "Whether two spans of time have a moment in common.",
-       "(TIME '2:55:00', INTERVAL '1' HOUR) OVERLAPS (TIME '3:30:00', INTERVAL '2' HOUR)", "TRUE");
+       "(TIME '02:55:00', INTERVAL '1' HOUR) OVERLAPS (TIME '03:30:00', INTERVAL '2' HOUR)", "TRUE");
