@@ -47,8 +47,8 @@ static tide_status check_arg_count(const struct function *function, uint32_t arg
 
 tide_status tide__expr_call(struct infer_context *ctx, const char *name, struct expr **args, uint32_t arg_count,
                             struct source_pos pos, struct expr **out, tide_error *err) {
+    // *out may be one of the arguments, so it is written last.
     const struct function *function = tide__function_find(tide__str(name));
-    *out = NULL;
     if (function == NULL) {
         size_t count = 0;
         const char *const *names = tide__function_names(&count);
