@@ -1,0 +1,90 @@
+// What the files of OVER share: over.c (rows that wait, and their turn), over_frame.c (partitions and their frames),
+// over_state.c (barriers, restoring).
+#ifndef TIDE_ENGINE_OPERATORS_OVER_ROWS_H
+#define TIDE_ENGINE_OPERATORS_OVER_ROWS_H
+
+#include "engine/aggregates/aggregate.h"
+#include "engine/operator.h"
+#include "engine/operators/ranked.h"
+
+// A partition: the head of its payload, the accumulators of its frame lie behind it.
+struct over_group {
+    struct str key;
+    struct ranked_row **rows;  // the last rows, as far back as a frame or LAG can reach: [first, first + count)
+    uint32_t first, count, capacity;
+    uint32_t in_frame;         // the last so many of `rows` are in the accumulators (bounded frames)
+    int64_t row_number, rank, dense_rank;
+    uint64_t turn;             // the last run of peers that had a row of it
+    bool dirty;
+    _Alignas(16) unsigned char accumulators[];
+};
+
+// A row that a state table does not have yet; group NULL: it waits.
+struct over_fresh {
+    struct over_group *group;
+    struct ranked_row *row;
+};
+
+// When a row has its turn.
+enum over_order {
+    OVER_BY_TIME,     // when the watermark reaches it
+    OVER_BY_ARRIVAL,  // at once
+    OVER_BY_SORT,     // when the input ends (batch mode)
+};
+
+struct over {
+    struct operator base;
+    const struct plan_over *plan;
+    struct operator_env env;
+    enum over_order order;
+    struct sort_key *sorts;         // of the ranker: batch mode has the partition columns before the others
+    struct ranker ranker;
+    struct aggregators aggregators;
+    struct aggregate_call *calls;   // of the aggregates, in order
+    uint32_t fields;                // of the input
+    uint32_t lag;                   // rows that LAG looks back
+    bool bounded;                   // rows leave the frame
+    struct ranked_row **waiting;    // a heap, the first in rank order on top
+    size_t waiting_count, waiting_capacity;
+    struct memtable *groups;        // partition key -> struct over_group
+    uint64_t turns;
+    struct over_fresh *fresh;
+    size_t fresh_count, fresh_capacity;
+    struct over_group **dirty;
+    size_t dirty_count, dirty_capacity;
+    struct state_table *waiting_table, *rows_table, *groups_table;
+    struct state_table_desc descs[3];
+    struct arena arena;             // descriptors, aggregators
+    struct arena scratch;           // of one batch of rows that have their turn
+    struct batch one;               // a row that leaves a frame, or that LAG looks at
+    struct strbuf key, value;
+};
+
+// Rows that have their turn: decoded, in order, whole runs of peers only.
+struct over_turn {
+    struct batch batch;             // the input's fields
+    struct ranked_row **rows;
+    struct column *results;         // one a call
+};
+
+// --- over_frame.c -----------------------------------------------------------------------------------------------------
+
+struct over_group *tide__over_group(struct over *op, struct str key);
+void tide__over_group_free(void *payload, void *ctx);
+// Keeps a row as the group's last.
+void tide__over_group_push(struct over *op, struct over_group *group, struct ranked_row *row);
+// Computes the results of the rows, and takes the rows.
+tide_status tide__over_run(struct over *op, struct over_turn *turn, tide_error *err) TIDE_CHECKED;
+
+// --- over_state.c -----------------------------------------------------------------------------------------------------
+
+tide_status tide__over_state_open(struct over *op, tide_error *err) TIDE_CHECKED;
+void tide__over_state_entered(struct over *op, struct over_group *group, struct ranked_row *row);
+void tide__over_state_left(struct over *op, const struct over_group *group, struct ranked_row *row);
+void tide__over_state_changed(struct over *op, struct over_group *group);
+tide_status tide__over_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
+void tide__over_save(struct operator *base, struct strbuf *out);
+tide_status tide__over_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
+void tide__over_wait(struct over *op, struct ranked_row *row);
+
+#endif

@@ -1,0 +1,198 @@
+// The state of OVER: three tables.
+//
+//   waiting   sort columns, arrival number                   -> row that has not had its turn
+//   rows      partition keys, sort columns, arrival number   -> row that a frame or LAG still reaches
+//   groups    partition keys                                 -> numbers, rows in the frame, accumulators
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "engine/codec/key.h"
+#include "engine/codec/row.h"
+#include "engine/operators/over_rows.h"
+
+#include <string.h>
+
+enum { ARRIVAL_BYTES = 8, NUMBERS = 4 };
+
+static struct over *self(struct operator *op) { return (struct over *)op; }
+
+static struct state_field key_field(struct over *op, uint32_t column) {
+    const struct plan_field *field = &op->env.node->inputs[0]->fields[column];
+    return (struct state_field){.name = field->name, .type = tide__type_text(&op->arena, field->type)};
+}
+
+static tide_status open_table(struct over *op, size_t index, const char *name, bool partitions, bool sorts,
+                              const struct state_field *values, size_t value_count, struct state_table **out, tide_error *err) {
+    const struct plan_node *node = op->env.node;
+    struct state_field *keys = ARENA_ARRAY(&op->arena, struct state_field, op->plan->partition_count + op->ranker.sort_count + 1);
+    size_t count = 0;
+    for (uint32_t i = 0; i < op->plan->partition_count && partitions; i++) keys[count++] = key_field(op, op->plan->partitions[i]);
+    for (uint32_t i = 0; i < op->ranker.sort_count && sorts; i++) keys[count++] = key_field(op, op->sorts[i].column);
+    if (sorts) keys[count++] = (struct state_field){.name = "arrival", .type = "BIGINT NOT NULL"};
+    op->descs[index] = (struct state_table_desc){
+        .name = tide__arena_printf(&op->arena, "%s.%s", node->operator_id, name),
+        .operator_id = node->operator_id,
+        .kind = STATE_TABLE_KEYED,
+        .key_count = count,
+        .value_count = value_count,
+        .keys = keys,
+        .values = values,
+    };
+    return tide__state_table(op->env.store, &op->descs[index], out, err);
+}
+
+tide_status tide__over_state_open(struct over *op, tide_error *err) {
+    const struct plan_node *input = op->env.node->inputs[0];
+    struct state_field *row = ARENA_NEW(&op->arena, struct state_field);
+    *row = (struct state_field){"row", tide__row_type_text(input->fields, op->fields, &op->arena), STATE_FORM_BYTES,
+                                STATE_COMBINE_REPLACE};
+    TIDE_TRY(open_table(op, 0, "waiting", false, true, row, 1, &op->waiting_table, err));
+    TIDE_TRY(open_table(op, 1, "rows", true, true, row, 1, &op->rows_table, err));
+    size_t count = NUMBERS + op->aggregators.field_count;
+    struct state_field *values = ARENA_ARRAY(&op->arena, struct state_field, count);
+    static const char *const names[NUMBERS] = {"row_number", "rank", "dense_rank", "rows in the frame"};
+    for (size_t i = 0; i < NUMBERS; i++)
+        values[i] = (struct state_field){names[i], "BIGINT NOT NULL", STATE_FORM_I64, STATE_COMBINE_REPLACE};
+    for (size_t i = NUMBERS; i < count; i++) {
+        values[i] = op->aggregators.fields[i - NUMBERS];
+        values[i].combiner = STATE_COMBINE_REPLACE;
+    }
+    return open_table(op, 2, "groups", true, false, values, count, &op->groups_table, err);
+}
+
+// --- barriers -----------------------------------------------------------------------------------------------------------------
+
+static struct str row_key(struct over *op, const struct over_group *group, const struct ranked_row *row) {
+    tide__strbuf_clear(&op->key);
+    if (group != NULL) tide__strbuf_append_str(&op->key, group->key);
+    tide__strbuf_append_str(&op->key, tide__ranked_key(row));
+    return tide__strbuf_str(&op->key);
+}
+
+void tide__over_state_entered(struct over *op, struct over_group *group, struct ranked_row *row) {
+    size_t before = op->fresh_capacity;
+    op->fresh = tide__grow(op->fresh, &op->fresh_capacity, op->fresh_count + 1, sizeof *op->fresh);
+    tide__budget_charge(op->env.budget, (op->fresh_capacity - before) * sizeof *op->fresh);
+    op->fresh[op->fresh_count++] = (struct over_fresh){group, row};
+    row->fresh = (uint32_t)op->fresh_count;
+}
+
+void tide__over_state_left(struct over *op, const struct over_group *group, struct ranked_row *row) {
+    if (row->in_state) tide__state_delete(group == NULL ? op->waiting_table : op->rows_table, row_key(op, group, row));
+    row->in_state = false;
+    if (row->fresh == 0) return;
+    struct over_fresh last = op->fresh[--op->fresh_count];
+    op->fresh[row->fresh - 1] = last;
+    last.row->fresh = row->fresh;
+    row->fresh = 0;
+}
+
+void tide__over_state_changed(struct over *op, struct over_group *group) {
+    if (group->dirty) return;
+    group->dirty = true;
+    size_t before = op->dirty_capacity;
+    op->dirty = tide__grow(op->dirty, &op->dirty_capacity, op->dirty_count + 1, sizeof *op->dirty);
+    tide__budget_charge(op->env.budget, (op->dirty_capacity - before) * sizeof *op->dirty);
+    op->dirty[op->dirty_count++] = group;
+}
+
+static void put_group(struct over *op, struct over_group *group) {
+    int64_t numbers[NUMBERS] = {group->row_number, group->rank, group->dense_rank, group->in_frame};
+    tide__strbuf_clear(&op->value);
+    tide__strbuf_append(&op->value, numbers, sizeof numbers);
+    tide__aggregators_encode(&op->aggregators, group->accumulators, &op->value);
+    tide__state_put(op->groups_table, group->key, tide__strbuf_str(&op->value));
+    group->dirty = false;
+}
+
+tide_status tide__over_barrier(struct operator *base, tide_error *err) {
+    (void)err;
+    struct over *op = self(base);
+    for (size_t i = 0; i < op->fresh_count; i++) {
+        const struct over_fresh *fresh = &op->fresh[i];
+        tide__strbuf_clear(&op->value);
+        tide__row_value_append(tide__ranked_bytes(fresh->row), &op->value);
+        tide__state_put(fresh->group == NULL ? op->waiting_table : op->rows_table, row_key(op, fresh->group, fresh->row),
+                        tide__strbuf_str(&op->value));
+        fresh->row->in_state = true;
+        fresh->row->fresh = 0;
+    }
+    op->fresh_count = 0;
+    for (size_t i = 0; i < op->dirty_count; i++) put_group(op, op->dirty[i]);
+    op->dirty_count = 0;
+    return TIDE_OK;
+}
+
+void tide__over_save(struct operator *base, struct strbuf *out) {
+    tide__strbuf_append(out, &self(base)->ranker.arrival, sizeof(uint64_t));
+}
+
+// --- restoring ----------------------------------------------------------------------------------------------------------------
+
+static struct ranked_row *restore_row(struct over *op, struct str key, struct str value) {
+    struct str bytes;
+    if (key.len < ARRIVAL_BYTES || !tide__row_value_parse(value, &bytes)) return NULL;
+    if (!tide__row_decode(bytes, op->one.columns, op->fields, 0)) return NULL;
+    uint64_t prefix;
+    tide__ranker_prefixes(&op->ranker, &op->one, &prefix);
+    return tide__ranked_restore(&op->ranker, key, bytes, prefix);
+}
+
+static bool restore_waiting(struct over *op, struct str key, struct str value) {
+    struct ranked_row *row = restore_row(op, key, value);
+    if (row != NULL) tide__over_wait(op, row);
+    return row != NULL;
+}
+
+static bool restore_kept(struct over *op, struct str key, struct str value) {
+    struct str rest = key, partition = key;
+    for (uint32_t i = 0; i < op->plan->partition_count; i++)
+        if (!tide__key_decode(&rest, &op->scratch, &op->one.columns[op->plan->partitions[i]], 0)) return false;
+    partition.len -= rest.len;
+    struct over_group *group = tide__over_group(op, partition);
+    struct ranked_row *row = restore_row(op, rest, value);
+    if (row != NULL) tide__over_group_push(op, group, row);
+    return row != NULL;
+}
+
+static bool restore_group(struct over *op, struct str key, struct str value) {
+    int64_t numbers[NUMBERS];
+    if (value.len < sizeof numbers) return false;
+    memcpy(numbers, value.data, sizeof numbers);
+    struct over_group *group = tide__over_group(op, key);
+    group->row_number = numbers[0];
+    group->rank = numbers[1];
+    group->dense_rank = numbers[2];
+    group->in_frame = (uint32_t)numbers[3];
+    int64_t charge = 0;
+    struct str rest = {value.data + sizeof numbers, value.len - sizeof numbers};
+    bool good = tide__aggregators_decode(&op->aggregators, rest, group->accumulators, &charge);
+    tide__memtable_charge(op->groups, charge);
+    return good && numbers[3] >= 0 && numbers[3] <= group->count;
+}
+
+static tide_status restore_table(struct over *op, struct state_table *table,
+                                 bool (*restore_entry)(struct over *op, struct str key, struct str value), tide_error *err) {
+    struct state_iter *iter;
+    TIDE_TRY(tide__state_iter_open(table, NULL, (struct str){0}, (struct str){0}, &iter, err));
+    struct str key, value;
+    bool good = true;
+    while (good && tide__state_iter_next(iter, &key, &value)) {
+        good = restore_entry(op, key, value);
+        tide__arena_reset(&op->scratch);
+    }
+    TIDE_TRY(tide__state_iter_close(iter, err));
+    if (good) return TIDE_OK;
+    return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged",
+                      tide__state_table_desc(table)->name);
+}
+
+tide_status tide__over_restore(struct operator *base, struct str saved, tide_error *err) {
+    struct over *op = self(base);
+    if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
+        return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);
+    if (saved.len != 0) memcpy(&op->ranker.arrival, saved.data, saved.len);
+    TIDE_TRY(restore_table(op, op->waiting_table, restore_waiting, err));
+    // Rows before groups: a group's frame reaches back over them.
+    TIDE_TRY(restore_table(op, op->rows_table, restore_kept, err));
+    return restore_table(op, op->groups_table, restore_group, err);
+}
