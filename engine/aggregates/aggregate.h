@@ -38,6 +38,9 @@ struct aggregate_kernel {
     void (*merge)(const struct aggregator *aggregator, void *into, const void *from, int64_t *charge);
     // The exact inverse: takes `from`, which was merged into `into`, out again. NULL: there is none.
     void (*unmerge)(const struct aggregator *aggregator, void *into, const void *from);
+    // Drops from `accumulator` what `older`, an earlier run of the same group, holds already, so that runs of sets do not
+    // grow with each checkpoint. Changes no result. NULL: nothing to gain.
+    void (*drop_known)(const struct aggregator *aggregator, void *accumulator, const void *older, int64_t *charge);
     // One result a payload into column rows 0..n-1. Strings lie in the payload or in the arena.
     void (*result)(const struct aggregator *aggregator, unsigned char *const *payloads, size_t n, struct column *column,
                    struct arena *arena);
@@ -81,6 +84,7 @@ struct aggregators {
     bool combinable;        // all are
     bool owns_memory;       // some do
     bool unmergeable;       // all can be taken out again
+    bool drops_known;       // some have drop_known
     size_t field_count;
     struct state_field *fields;  // of a state value: all accumulators one after the other
 };
@@ -97,6 +101,8 @@ int64_t tide__aggregators_update(const struct aggregators *aggregators, const st
 int64_t tide__aggregators_retract(const struct aggregators *aggregators, const struct batch *batch,
                                   unsigned char *const *payloads, const uint32_t *rows, size_t n, struct arena *arena);
 int64_t tide__aggregators_merge(const struct aggregators *aggregators, unsigned char *into, const unsigned char *from);
+int64_t tide__aggregators_drop_known(const struct aggregators *aggregators, unsigned char *payload,
+                                     const unsigned char *older);
 void tide__aggregators_unmerge(const struct aggregators *aggregators, unsigned char *into, const unsigned char *from);
 // columns[i] (initialised for n rows, nullable) gets aggregate i's results.
 void tide__aggregators_result(const struct aggregators *aggregators, unsigned char *const *payloads, size_t n,

@@ -55,6 +55,7 @@ tide_status tide__aggregators_bind(struct aggregators *aggregators, const struct
         aggregators->payload_size += a->kernel->size;
         aggregators->combinable &= a->kernel->combinable;
         aggregators->unmergeable &= a->kernel->unmerge != NULL;
+        aggregators->drops_known |= a->kernel->drop_known != NULL;
         aggregators->owns_memory |= a->kernel->release != NULL;
     }
     describe(aggregators, arena);
@@ -110,6 +111,17 @@ int64_t tide__aggregators_merge(const struct aggregators *aggregators, unsigned 
     for (uint32_t i = 0; i < aggregators->count; i++) {
         const struct aggregator *a = &aggregators->items[i];
         a->kernel->merge(a, into + a->offset, from + a->offset, &charge);
+    }
+    return charge;
+}
+
+int64_t tide__aggregators_drop_known(const struct aggregators *aggregators, unsigned char *payload,
+                                     const unsigned char *older) {
+    int64_t charge = 0;
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        if (a->kernel->drop_known == NULL) continue;
+        a->kernel->drop_known(a, payload + a->offset, older + a->offset, &charge);
     }
     return charge;
 }

@@ -150,6 +150,24 @@ static void merge(const struct aggregator *a, void *into, const void *from, int6
     }
 }
 
+// Only for DISTINCT, where one occurrence is as good as many.
+static void drop_known(const struct aggregator *a, void *accumulator, const void *older, int64_t *charge) {
+    struct distinct *acc = accumulator;
+    const struct set *known = ((const struct distinct *)older)->set;
+    if (a->multiset || acc->set == NULL || known == NULL) return;
+    struct set *old = acc->set;
+    struct distinct fresh = {0};
+    *charge -= set_memory(old);
+    for (uint32_t i = 0; i < old->element_count; i++) {
+        const struct element *e = &old->elements[i];
+        struct str bytes = {old->bytes + e->offset, e->len};
+        if (e->count == 0 || set_find(known, bytes, e->hash) != NULL) continue;
+        set_add(&fresh, bytes, e->hash, e->count, charge);
+    }
+    acc->set = fresh.set;
+    set_free(old);
+}
+
 // Runs the inner aggregate over the elements of one set.
 static void fold(const struct aggregator *a, const struct set *set, unsigned char *payload, struct arena *arena) {
     const struct aggregator *inner = a->inner;
@@ -257,6 +275,7 @@ static const struct aggregate_kernel kernel = {
     .update = update,
     .retract = retract,
     .merge = merge,
+    .drop_known = drop_known,
     .result = result,
     .field_count = 1,
     .fields = {{" values", "MULTISET", STATE_FORM_BYTES, STATE_COMBINE_CONCAT}},

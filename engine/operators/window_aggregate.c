@@ -203,7 +203,8 @@ static int64_t next_trigger(const struct operator* op, int64_t earliest) {
     int64_t least = tide__saturating_add(op->watermark, 1);
     int64_t time = earliest > least ? earliest : least;
     int64_t trigger = time;
-    if (w->cut.slice > 0) {
+    // Windows that rows bring along lie on the same grid as assigned ones, except those of sessions.
+    if (w->cut.slice > 0 && w->cut.kind != WINDOW_SESSION) {
         struct slice_bounds bounds = tide__window_slice(&w->cut, tide__window_local(&w->cut, time));
         trigger = tide__window_trigger(&w->cut, bounds.end);
     }

@@ -105,9 +105,26 @@ static void unite_frozen(struct window_aggregate *w, struct slice *slice) {
     slice->frozen_count = 1;
 }
 
+// Values of DISTINCT that an earlier run in memory has are not written again.
+static void drop_known_values(struct window_aggregate *w, struct slice *slice) {
+    struct memtable_entry *const *entries = tide__memtable_entries(slice->active);
+    size_t n = tide__memtable_count(slice->active);
+    int64_t charge = 0;
+    for (uint32_t f = 0; f < slice->frozen_count; f++) {
+        for (size_t i = 0; i < n; i++) {
+            struct str key = tide__memtable_key(slice->active, entries[i]);
+            const struct memtable_entry *older = tide__memtable_find(slice->frozen[f], key, entries[i]->hash);
+            if (older == NULL) continue;
+            charge += tide__aggregators_drop_known(&w->aggregators, entries[i]->bytes, older->bytes);
+        }
+    }
+    if (charge != 0) tide__memtable_charge(slice->active, charge);
+}
+
 // Adds what a slice has not handed over yet to a run. With `evict` memory forgets the slice afterwards.
 static void seal(struct window_aggregate *w, struct slice *slice, struct window_run *run, bool evict) {
     bool changed = slice->active != NULL && (!slice->replacing || slice->dirty_count > 0);
+    if (changed && !slice->replacing && w->aggregators.drops_known) drop_known_values(w, slice);
     if (changed && slice->replacing && !evict) {
         struct strbuf encoded = {0};
         encode_dirty(w, slice, &encoded);

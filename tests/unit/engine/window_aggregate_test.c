@@ -225,6 +225,93 @@ static void check_cuts(struct window window, bool attached, const int *keys, con
     rmdir(dir);
 }
 
+// --- against a model ----------------------------------------------------------------------------------------------
+
+// Each window on its own, each row put into all of its windows that have not fired.
+struct model_group {
+    int64_t start, end, k, count, sum, least;
+    bool fired;
+};
+
+static void model_add(struct model_group *groups, size_t *count, int64_t start, int64_t end, int64_t watermark,
+                      const struct fake_row *row) {
+    if (end - 1 <= watermark) return;
+    size_t i = 0;
+    while (i < *count && (groups[i].start != start || groups[i].end != end || groups[i].k != row->k)) i++;
+    if (i == *count) groups[(*count)++] = (struct model_group){start, end, row->k, 0, 0, row->v, false};
+    groups[i].count++;
+    groups[i].sum += row->v;
+    if (row->v < groups[i].least) groups[i].least = row->v;
+}
+
+static int compare_model(const void *a, const void *b) {
+    const struct model_group *x = a, *y = b;
+    if (x->end != y->end) return x->end < y->end ? -1 : 1;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return (x->k > y->k) - (x->k < y->k);
+}
+
+static void model_fire(struct model_group *groups, size_t count, int64_t watermark, bool with_min, struct strbuf *out) {
+    qsort(groups, count, sizeof *groups, compare_model);
+    for (size_t i = 0; i < count; i++) {
+        struct model_group *g = &groups[i];
+        if (g->fired || g->end - 1 > watermark) continue;
+        g->fired = true;
+        tide__strbuf_printf(out, "%lld|%lld|%d", (long long)g->k, (long long)g->count, (int)(int32_t)g->sum);
+        if (with_min) tide__strbuf_printf(out, "|%lld", (long long)g->least);
+        tide__strbuf_printf(out, "|%lld|%lld|%lld\n", (long long)g->start, (long long)g->end, (long long)g->end - 1);
+    }
+}
+
+static void model_row(struct model_group *groups, size_t *count, const struct window *w, int64_t watermark,
+                      const struct fake_row *row) {
+    int64_t step = w->slide_ms, size = w->size_ms;
+    if (w->kind == WINDOW_CUMULATE) {
+        int64_t start = tide__time_floor(row->ts, 0, size);
+        for (int64_t end = start + step; end <= start + size; end += step)
+            if (row->ts < end) model_add(groups, count, start, end, watermark, row);
+        return;
+    }
+    for (int64_t start = tide__time_floor(row->ts, 0, step); start > row->ts - size; start -= step)
+        model_add(groups, count, start, start + size, watermark, row);
+}
+
+// Many late rows; with MIN there is no running window.
+START_TEST(windows_are_those_of_the_model) {
+    static const struct window *const windows[] = {&tumble, &hop, &hop_ragged, &cumulate};
+    static const struct fake_aggregate with_min[] = {
+        {"COUNT", -1, .filter = -1}, {"SUM", FAKE_V, .filter = -1}, {"MIN", FAKE_V, .filter = -1}, {0}};
+    const struct window *window = windows[_i % 4];
+    bool has_min = _i >= 4;
+    static struct model_group groups[4096];
+    size_t count = 0;
+    struct strbuf expected = {0};
+    struct fake fake;
+    fake_init(&fake, STATE_BACKEND_MEMORY, NULL);
+    fake_window_aggregate(&fake, *window, key_k, has_min ? with_min : count_sum);
+    fake_open(&fake);
+    uint64_t seed = 5;
+    int64_t watermark = WATERMARK_NONE;
+    for (int i = 0; i < 600; i++) {
+        seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+        struct fake_row row = at(i * 2000 + (int64_t)(seed >> 33) % 200000 - 120000, (int64_t)(seed >> 40) % 5,
+                                 (int)((seed >> 45) % 1000));
+        fake_push(&fake, &row, 1, 1);
+        model_row(groups, &count, window, watermark, &row);
+        if (i % 10 != 9) continue;
+        watermark = i * 2000;
+        fake_watermark(&fake, watermark);
+        model_fire(groups, count, watermark, has_min, &expected);
+    }
+    fake_watermark(&fake, WATERMARK_END);
+    model_fire(groups, count, WATERMARK_END, has_min, &expected);
+    ck_assert_uint_gt(expected.len, 1000);
+    expect(&fake, expected.data);
+    tide__strbuf_deinit(&expected);
+    fake_deinit(&fake);
+}
+END_TEST
+
 static const struct {
     const char *name;
     const struct window *window;
@@ -284,6 +371,7 @@ int main(void) {
     tcase_add_test(windows, cumulate_keeps_a_running_total);
     tcase_add_test(windows, running_window_forgets_groups_and_takes_them_up_again);
     tcase_add_test(windows, trigger_is_never_later_than_the_next_change);
+    tcase_add_loop_test(windows, windows_are_those_of_the_model, 0, 8);
     suite_add_tcase(suite, windows);
     TCase *cuts = tcase_create("cuts");
     tcase_set_timeout(cuts, 120);
