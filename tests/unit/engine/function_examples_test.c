@@ -1,5 +1,5 @@
-// Every scalar function's example, which the docs show, gives the result that the docs show. Run through the whole library, as
-// a user would.
+// Every scalar function's example, which the docs show, gives the result that the docs show. Run through the whole
+// library, as a user would.
 #include "engine/plan.h"
 #include "tidemark.h"
 
