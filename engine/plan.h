@@ -323,16 +323,16 @@ struct plan_join {
     int64_t lower_ms, upper_ms;
 };
 
-enum over_function { OVER_AGGREGATE, OVER_ROW_NUMBER, OVER_RANK, OVER_DENSE_RANK, OVER_LAG };
+enum over_call_kind { OVER_CALL_AGGREGATE, OVER_CALL_ROW_NUMBER, OVER_CALL_RANK, OVER_CALL_DENSE_RANK, OVER_CALL_LAG };
 
 struct over_call {
-    enum over_function function;
+    enum over_call_kind kind;
     const struct type *type;
     const char *name;                 // as a user knows it: "SUM(v)", "ROW_NUMBER()"
-    struct aggregate_call aggregate;  // OVER_AGGREGATE
-    uint32_t column;                  // OVER_LAG: of the input
-    int64_t offset;                   // OVER_LAG: rows back, >= 0
-    struct value fallback;            // OVER_LAG: if there is no such row
+    struct aggregate_call aggregate;  // OVER_CALL_AGGREGATE
+    uint32_t column;                  // OVER_CALL_LAG: of the input
+    int64_t offset;                   // OVER_CALL_LAG: rows back, >= 0
+    struct value fallback;            // OVER_CALL_LAG: if there is no such row
 };
 
 // Functions over each row and the rows before it. Output: the input's fields, then the calls. Insert-only.

@@ -79,8 +79,8 @@ static tide_status bind_calls(struct over *op, tide_error *err) {
     op->calls = ARENA_ARRAY(&op->arena, struct aggregate_call, plan->call_count + 1);
     for (uint32_t i = 0; i < plan->call_count; i++) {
         const struct over_call *call = &plan->calls[i];
-        if (call->function == OVER_AGGREGATE) op->calls[count++] = call->aggregate;
-        if (call->function == OVER_LAG && call->offset > op->lag) op->lag = call->offset > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)call->offset;
+        if (call->kind == OVER_CALL_AGGREGATE) op->calls[count++] = call->aggregate;
+        if (call->kind == OVER_CALL_LAG && call->offset > op->lag) op->lag = call->offset > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)call->offset;
     }
     return tide__aggregators_bind(&op->aggregators, op->calls, count, op->bounded, &op->arena, err);
 }

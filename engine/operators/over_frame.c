@@ -153,12 +153,12 @@ static tide_status put_numbers(struct over *op, const struct over_group *group, 
     for (uint32_t c = 0; c < op->plan->call_count; c++) {
         const struct over_call *call = &op->plan->calls[c];
         struct column *to = &turn->results[c];
-        switch (call->function) {
-        case OVER_AGGREGATE: break;
-        case OVER_ROW_NUMBER: to->i64[row] = group->row_number; break;
-        case OVER_RANK: to->i64[row] = group->rank; break;
-        case OVER_DENSE_RANK: to->i64[row] = group->dense_rank; break;
-        case OVER_LAG: TIDE_TRY(put_lag(op, group, call, turn, row, to, err)); break;
+        switch (call->kind) {
+        case OVER_CALL_AGGREGATE: break;
+        case OVER_CALL_ROW_NUMBER: to->i64[row] = group->row_number; break;
+        case OVER_CALL_RANK: to->i64[row] = group->rank; break;
+        case OVER_CALL_DENSE_RANK: to->i64[row] = group->dense_rank; break;
+        case OVER_CALL_LAG: TIDE_TRY(put_lag(op, group, call, turn, row, to, err)); break;
         }
     }
     return TIDE_OK;
@@ -172,7 +172,7 @@ static void put_aggregates(struct over *op, struct over_group *group, const stru
     unsigned char *payload = group->accumulators;
     tide__aggregators_result(&op->aggregators, &payload, 1, results, &op->scratch);
     for (uint32_t c = 0, a = 0; c < op->plan->call_count; c++)
-        if (op->plan->calls[c].function == OVER_AGGREGATE) copy_value(&results[a++], 0, &turn->results[c], row, &op->scratch);
+        if (op->plan->calls[c].kind == OVER_CALL_AGGREGATE) copy_value(&results[a++], 0, &turn->results[c], row, &op->scratch);
 }
 
 static tide_status enter(struct over *op, struct over_group *group, const struct over_turn *turn, uint32_t row, tide_error *err) {

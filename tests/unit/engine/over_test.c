@@ -40,7 +40,7 @@ static size_t make_events(uint64_t seed, struct event *events) {
 }
 
 static void add_aggregate(struct over_call *call, const char *name, const struct type *type) {
-    *call = (struct over_call){.function = OVER_AGGREGATE, .type = type, .name = name};
+    *call = (struct over_call){.kind = OVER_CALL_AGGREGATE, .type = type, .name = name};
     call->aggregate = (struct aggregate_call){.aggregate = tide__aggregate_find(tide__str(name)), .type = type, .name = name,
                                               .arg_count = 1, .args = {VALUE}, .arg_types = {type}, .filter = -1};
     call->aggregate.parameter.is_null = true;
@@ -71,11 +71,11 @@ static void make_driver(struct any_driver *driver, const struct scenario *s) {
     add_aggregate(&plan->calls[0], "SUM", type);
     add_aggregate(&plan->calls[1], "MAX", type);
     add_aggregate(&plan->calls[2], "COUNT", type);
-    plan->calls[3] = (struct over_call){.function = OVER_ROW_NUMBER, .type = type};
-    plan->calls[4] = (struct over_call){.function = OVER_RANK, .type = type};
-    plan->calls[5] = (struct over_call){.function = OVER_DENSE_RANK, .type = type};
-    plan->calls[6] = (struct over_call){.function = OVER_LAG, .type = type, .column = VALUE, .offset = 3, .fallback = {.i64 = -99}};
-    plan->calls[7] = (struct over_call){.function = OVER_LAG, .type = type, .column = VALUE, .offset = 0};
+    plan->calls[3] = (struct over_call){.kind = OVER_CALL_ROW_NUMBER, .type = type};
+    plan->calls[4] = (struct over_call){.kind = OVER_CALL_RANK, .type = type};
+    plan->calls[5] = (struct over_call){.kind = OVER_CALL_DENSE_RANK, .type = type};
+    plan->calls[6] = (struct over_call){.kind = OVER_CALL_LAG, .type = type, .column = VALUE, .offset = 3, .fallback = {.i64 = -99}};
+    plan->calls[7] = (struct over_call){.kind = OVER_CALL_LAG, .type = type, .column = VALUE, .offset = 0};
 }
 
 // --- what should come out ---------------------------------------------------------------------------------------------
