@@ -36,7 +36,8 @@ static tide_status send_some(struct changes *changes, const struct plan_node *no
         kinds[i] = items[i].kind;
         updates = updates || kinds[i] != ROW_INSERT;
         if (!tide__row_decode(items[i].row, batch.columns, row_fields, i))
-            return tide__fail_at(err, TIDE_ERR_SAVEPOINT, node->pos, "a row in the state of %s is damaged", node->operator_id);
+            return tide__fail_at(err, TIDE_ERR_SAVEPOINT, node->pos, "a row in the state of %s is damaged",
+                                 node->operator_id);
     }
     if (updates) batch.kinds = kinds;
     if (node->field_count > row_fields) {
@@ -52,7 +53,8 @@ tide_status tide__changes_send(struct changes *changes, const struct plan_node *
     size_t count = changes->count;
     changes->count = 0;
     for (size_t from = 0; from < count; from += rows_max)
-        TIDE_TRY(send_some(changes, node, row_fields, from, count - from < rows_max ? count - from : rows_max, out, err));
+        TIDE_TRY(
+            send_some(changes, node, row_fields, from, count - from < rows_max ? count - from : rows_max, out, err));
     return TIDE_OK;
 }
 

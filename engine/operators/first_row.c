@@ -17,10 +17,10 @@
 struct first_key {
     struct timestamp time;
     uint64_t arrival;
-    char *row;         // row codec bytes; NULL: not there, or given out
+    char *row;  // row codec bytes; NULL: not there, or given out
     uint32_t row_len;
-    bool is_out;       // the row was given out
-    bool dirty;        // in the list of changed keys
+    bool is_out;  // the row was given out
+    bool dirty;   // in the list of changed keys
     struct str key;
 };
 
@@ -36,8 +36,8 @@ struct first_row {
     struct operator_env env;
     uint32_t fields;
     uint64_t arrival;
-    struct memtable *keys;        // partition key -> struct first_key
-    struct first_timer *timers;   // a heap, the earliest on top
+    struct memtable *keys;       // partition key -> struct first_key
+    struct first_timer *timers;  // a heap, the earliest on top
     size_t timer_count, timer_capacity;
     struct first_key **dirty;
     size_t dirty_count, dirty_capacity;
@@ -48,7 +48,9 @@ struct first_row {
     struct strbuf bytes;
 };
 
-static struct first_row *self(struct operator *op) { return (struct first_row *)op; }
+static struct first_row *self(struct operator* op) {
+    return (struct first_row *)op;
+}
 
 static const struct operator_class first_row_class;
 
@@ -59,7 +61,7 @@ static void free_key(void *payload, void *ctx) {
     tide__free(key->row);
 }
 
-static void close_first_row(struct operator *base) {
+static void close_first_row(struct operator* base) {
     struct first_row *op = self(base);
     tide__memtable_release(op->keys);
     tide__budget_release(op->env.budget, op->timer_capacity * sizeof *op->timers);
@@ -83,8 +85,8 @@ static tide_status open_table(struct first_row *op, tide_error *err) {
     struct state_field *values = ARENA_ARRAY(&op->arena, struct state_field, 3);
     values[0] = (struct state_field){"is_out", "BIGINT NOT NULL", STATE_FORM_I64, STATE_COMBINE_REPLACE};
     values[1] = (struct state_field){"arrival", "BIGINT NOT NULL", STATE_FORM_I64, STATE_COMBINE_REPLACE};
-    values[2] = (struct state_field){"row", tide__row_type_text(input->fields, op->fields, &op->arena), STATE_FORM_BYTES,
-                                     STATE_COMBINE_REPLACE};
+    values[2] = (struct state_field){"row", tide__row_type_text(input->fields, op->fields, &op->arena),
+                                     STATE_FORM_BYTES, STATE_COMBINE_REPLACE};
     op->desc = (struct state_table_desc){
         .name = tide__arena_printf(&op->arena, "%s.first", node->operator_id),
         .operator_id = node->operator_id,
@@ -97,7 +99,7 @@ static tide_status open_table(struct first_row *op, tide_error *err) {
     return tide__state_table(op->env.store, &op->desc, &op->table, err);
 }
 
-tide_status tide__first_row_open(const struct operator_env *env, struct operator **out, tide_error *err) {
+tide_status tide__first_row_open(const struct operator_env *env, struct operator** out, tide_error *err) {
     struct first_row *op = tide__calloc(1, sizeof *op);
     op->head.class = &first_row_class;
     op->head.base.node = env->node;
@@ -176,14 +178,14 @@ static struct timestamp time_of(const struct column *column, size_t row) {
 
 static struct first_key *find_key(struct first_row *op, struct str bytes) {
     bool is_new = false;
-    struct memtable_entry *entry =
-        tide__memtable_upsert(op->keys, bytes, tide__hash_bytes(bytes.data, bytes.len), &is_new);
+    struct memtable_entry *entry = tide__memtable_upsert(op->keys, bytes, tide__hash_bytes(bytes.data, bytes.len),
+                                                         &is_new);
     struct first_key *key = tide__memtable_payload(op->keys, entry);
     if (is_new) key->key = tide__memtable_key(op->keys, entry);
     return key;
 }
 
-static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input, (void)out, (void)err;
     struct first_row *op = self(base);
@@ -221,7 +223,7 @@ static tide_status send(struct first_row *op, struct emitter *out, tide_error *e
     return TIDE_OK;
 }
 
-static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct first_row *op = self(base);
     while (op->timer_count > 0 && op->timers[0].ms <= watermark) {
         struct first_timer timer = pop_timer(op);
@@ -234,7 +236,7 @@ static tide_status on_watermark(struct operator *base, int64_t watermark, struct
     return send(op, out, err);
 }
 
-static int64_t next_trigger(const struct operator *base, int64_t earliest) {
+static int64_t next_trigger(const struct operator* base, int64_t earliest) {
     const struct first_row *op = (const struct first_row *)base;
     int64_t at = op->timer_count > 0 && op->timers[0].ms < earliest ? op->timers[0].ms : earliest;
     return at > base->watermark || base->watermark == WATERMARK_END ? at : base->watermark + 1;
@@ -242,7 +244,7 @@ static int64_t next_trigger(const struct operator *base, int64_t earliest) {
 
 // --- state ------------------------------------------------------------------------------------------------------------------
 
-static tide_status on_barrier(struct operator *base, tide_error *err) {
+static tide_status on_barrier(struct operator* base, tide_error *err) {
     (void)err;
     struct first_row *op = self(base);
     for (size_t i = 0; i < op->dirty_count; i++) {
@@ -258,7 +260,7 @@ static tide_status on_barrier(struct operator *base, tide_error *err) {
     return TIDE_OK;
 }
 
-static void save(struct operator *base, struct strbuf *out) {
+static void save(struct operator* base, struct strbuf *out) {
     tide__strbuf_append(out, &self(base)->arrival, sizeof(uint64_t));
 }
 
@@ -267,7 +269,8 @@ static bool restore_entry(struct first_row *op, struct column *columns, struct s
     struct str row;
     if (value.len < sizeof numbers) return false;
     memcpy(numbers, value.data, sizeof numbers);
-    if (!tide__row_value_parse((struct str){value.data + sizeof numbers, value.len - sizeof numbers}, &row)) return false;
+    if (!tide__row_value_parse((struct str){value.data + sizeof numbers, value.len - sizeof numbers}, &row))
+        return false;
     struct first_key *key = find_key(op, bytes);
     key->is_out = numbers[0] != 0;
     key->arrival = (uint64_t)numbers[1];
@@ -290,7 +293,7 @@ static tide_status restore_keys(struct first_row *op, struct column *columns, ti
     return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc.name);
 }
 
-static tide_status restore(struct operator *base, struct str saved, tide_error *err) {
+static tide_status restore(struct operator* base, struct str saved, tide_error *err) {
     struct first_row *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

@@ -18,14 +18,16 @@
 #include <assert.h>
 #include <string.h>
 
-static struct group_aggregate *self(struct operator *op) { return (struct group_aggregate *)op; }
+static struct group_aggregate *self(struct operator* op) {
+    return (struct group_aggregate *)op;
+}
 
 static void free_group(void *payload, void *ctx) {
     struct group_aggregate *op = ctx;
     tide__aggregators_release(((struct group *)payload)->accumulators, &op->aggregators);
 }
 
-static void close(struct operator *base) {
+static void close(struct operator* base) {
     struct group_aggregate *op = self(base);
     tide__memtable_release(op->groups);
     tide__budget_release(op->env.budget, op->dirty_capacity * sizeof(struct group *));
@@ -37,7 +39,7 @@ static void close(struct operator *base) {
     tide__free(op);
 }
 
-static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     struct group_aggregate *op = tide__calloc(1, sizeof *op);
     op->base.node = env->node;
     op->plan = &env->node->group_aggregate;
@@ -94,7 +96,8 @@ static bool same_value(const struct column *column, uint32_t a, uint32_t b) {
     return false;
 }
 
-static bool same_results(const struct group_aggregate *op, const struct group_results *results, uint32_t a, uint32_t b) {
+static bool same_results(const struct group_aggregate *op, const struct group_results *results, uint32_t a,
+                         uint32_t b) {
     for (uint32_t i = 0; i < op->aggregators.count; i++)
         if (!same_value(&results->columns[i], a, b)) return false;
     return true;
@@ -130,21 +133,23 @@ static void collect_changes(struct group_aggregate *op, uint32_t rows, const str
 }
 
 static tide_status emit_rows(struct group_aggregate *op, const struct batch *batch, const struct group_results *results,
-                             const struct outgoing *rows, size_t from, size_t count, struct emitter *out, tide_error *err) {
+                             const struct outgoing *rows, size_t from, size_t count, struct emitter *out,
+                             tide_error *err) {
     tide__arena_reset(&op->output);
     const struct plan_node *node = op->base.node;
     uint32_t keys = op->plan->key_count;
     struct batch result = {.rows = count, .column_count = node->field_count};
     result.columns = ARENA_ARRAY(&op->output, struct column, node->field_count + 1);
     for (uint32_t k = 0; k < keys; k++)
-        tide__column_gather(&batch->columns[op->plan->keys[k]], rows->keys + from, count, &op->output, &result.columns[k]);
+        tide__column_gather(&batch->columns[op->plan->keys[k]], rows->keys + from, count, &op->output,
+                            &result.columns[k]);
     for (uint32_t a = 0; a < op->aggregators.count; a++)
         tide__column_gather(&results->columns[a], rows->results + from, count, &op->output, &result.columns[keys + a]);
     if (rows->updates) result.kinds = rows->kinds + from;
     return tide__emit(out, &result, err);
 }
 
-static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     struct group_aggregate *op = self(base);
@@ -162,7 +167,8 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
     collect_changes(op, (uint32_t)batch->rows, &results, &rows);
     size_t step = op->env.batch_rows_max;
     for (size_t from = 0; from < rows.count; from += step)
-        TIDE_TRY(emit_rows(op, batch, &results, &rows, from, rows.count - from < step ? rows.count - from : step, out, err));
+        TIDE_TRY(
+            emit_rows(op, batch, &results, &rows, from, rows.count - from < step ? rows.count - from : step, out, err));
     return TIDE_OK;
 }
 
@@ -181,7 +187,8 @@ static tide_status emit_groups(struct group_aggregate *op, struct group **groups
         struct str key = {groups[i]->key, groups[i]->key_len};
         for (uint32_t k = 0; k < op->plan->key_count; k++)
             if (!tide__key_decode(&key, &op->output, &result.columns[k], i))
-                return tide__fail_at(err, TIDE_ERR_SAVEPOINT, node->pos, "a key in the state of %s is damaged", node->operator_id);
+                return tide__fail_at(err, TIDE_ERR_SAVEPOINT, node->pos, "a key in the state of %s is damaged",
+                                     node->operator_id);
         payloads[i] = groups[i]->accumulators;
     }
     if (op->aggregators.count > 0)
@@ -189,7 +196,7 @@ static tide_status emit_groups(struct group_aggregate *op, struct group **groups
     return tide__emit(out, &result, err);
 }
 
-static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct group_aggregate *op = self(base);
     if (!op->env.plan->settings.batch_mode || watermark != WATERMARK_END) return TIDE_OK;
     bool global = op->plan->key_count == 0;

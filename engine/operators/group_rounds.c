@@ -13,14 +13,14 @@
 struct rounds {
     struct group_aggregate *op;
     const struct batch *batch;
-    struct group **groups;      // of each row
-    uint32_t *previous;         // the group's row before it in this batch, or NO_ROW
-    uint32_t *order;            // rows by round, then by number
-    uint32_t *starts;           // of each round in `order`
+    struct group **groups;  // of each row
+    uint32_t *previous;     // the group's row before it in this batch, or NO_ROW
+    uint32_t *order;        // rows by round, then by number
+    uint32_t *starts;       // of each round in `order`
     uint32_t count;
-    struct column *results;     // of one round
-    unsigned char **payloads;   // likewise
-    uint32_t *rows;             // likewise
+    struct column *results;    // of one round
+    unsigned char **payloads;  // likewise
+    uint32_t *rows;            // likewise
 };
 
 static void find_groups(struct rounds *r) {
@@ -171,6 +171,5 @@ void tide__group_rounds(struct group_aggregate *op, const struct batch *batch, s
     find_groups(&r);
     sort_by_round(&r);
     results_before(&r, out);
-    for (uint32_t k = 0; k < r.count; k++)
-        run_round(&r, r.order + r.starts[k], r.starts[k + 1] - r.starts[k], out);
+    for (uint32_t k = 0; k < r.count; k++) run_round(&r, r.order + r.starts[k], r.starts[k + 1] - r.starts[k], out);
 }

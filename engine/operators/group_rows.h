@@ -8,12 +8,12 @@
 
 // One group: the head of its payload, the accumulators lie behind it.
 struct group {
-    int64_t rows;         // accumulated minus retracted; 0: the group is not there
-    uint64_t batch;       // number of the last batch that had a row of it
-    uint32_t last_row;    // of that batch
+    int64_t rows;       // accumulated minus retracted; 0: the group is not there
+    uint64_t batch;     // number of the last batch that had a row of it
+    uint32_t last_row;  // of that batch
     uint32_t key_len;
     const char *key;
-    bool dirty;           // in the list of changed groups
+    bool dirty;  // in the list of changed groups
     bool in_state;
     _Alignas(16) unsigned char accumulators[];
 };
@@ -29,8 +29,8 @@ struct group_aggregate {
     size_t dirty_count, dirty_capacity;
     struct state_table *table;
     struct state_table_desc desc;
-    struct arena arena;     // aggregators, descriptors
-    struct arena scratch;   // of one batch
+    struct arena arena;    // aggregators, descriptors
+    struct arena scratch;  // of one batch
     struct arena output;
     struct strbuf value;
 };
@@ -49,7 +49,7 @@ struct group_results {
 void tide__group_rounds(struct group_aggregate *op, const struct batch *batch, struct group_results *out);
 
 tide_status tide__group_state_open(struct group_aggregate *op, tide_error *err) TIDE_CHECKED;
-tide_status tide__group_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
-tide_status tide__group_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
+tide_status tide__group_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
+tide_status tide__group_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
 
 #endif

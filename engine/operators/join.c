@@ -19,15 +19,19 @@
 #include <assert.h>
 #include <string.h>
 
-static struct join *self(struct operator *op) { return (struct join *)op; }
+static struct join *self(struct operator* op) {
+    return (struct join *)op;
+}
 
-static bool is_left_only(const struct join *op) { return op->plan->kind == JOIN_SEMI || op->plan->kind == JOIN_ANTI; }
+static bool is_left_only(const struct join *op) {
+    return op->plan->kind == JOIN_SEMI || op->plan->kind == JOIN_ANTI;
+}
 
 static bool is_outer(const struct join *op, uint32_t side) {
     return op->plan->kind == JOIN_FULL || op->plan->kind == (side == 0 ? JOIN_LEFT : JOIN_RIGHT);
 }
 
-static void close(struct operator *base) {
+static void close(struct operator* base) {
     struct join *op = self(base);
     tide__join_keep_deinit(op);
     tide__budget_release(op->env.budget, op->fresh_capacity * sizeof *op->fresh);
@@ -40,7 +44,7 @@ static void close(struct operator *base) {
     tide__free(op);
 }
 
-static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     struct join *op = tide__calloc(1, sizeof *op);
     op->base.node = env->node;
     op->plan = &env->node->join;
@@ -66,7 +70,7 @@ static tide_status open(const struct operator_env *env, struct operator **out, t
 struct arriving {
     struct keyed_rows *group;
     struct str bytes;
-    int64_t time;       // interval join
+    int64_t time;  // interval join
     enum row_kind kind;
     size_t first, count;
 };
@@ -81,10 +85,13 @@ struct arrivals {
     size_t count, capacity, partner_capacity;
 };
 
-static bool accumulates(enum row_kind kind) { return kind == ROW_INSERT || kind == ROW_UPDATE_AFTER; }
+static bool accumulates(enum row_kind kind) {
+    return kind == ROW_INSERT || kind == ROW_UPDATE_AFTER;
+}
 
 // The row's bytes as left or right, the other side's row (or NULL) as the other.
-static void add_change(struct join *op, uint32_t side, struct str bytes, const struct kept_row *other, enum row_kind kind) {
+static void add_change(struct join *op, uint32_t side, struct str bytes, const struct kept_row *other,
+                       enum row_kind kind) {
     struct str partner = other == NULL ? (struct str){0} : tide__kept_bytes(other);
     if (side == 0) {
         tide__join_pairs_add(&op->pairs, bytes, partner, kind);
@@ -205,7 +212,8 @@ static bool is_in_interval(const struct join *op, uint32_t side, int64_t time, c
     int64_t other_time = side == 0 ? tide__saturating_sub(other->expires, op->plan->upper_ms)
                                    : tide__saturating_add(other->expires, op->plan->lower_ms);
     int64_t left = side == 0 ? time : other_time, right = side == 0 ? other_time : time;
-    return tide__saturating_add(right, op->plan->lower_ms) <= left && left <= tide__saturating_add(right, op->plan->upper_ms);
+    return tide__saturating_add(right, op->plan->lower_ms) <= left &&
+           left <= tide__saturating_add(right, op->plan->upper_ms);
 }
 
 static void add_arriving(struct arrivals *a, struct arriving row) {
@@ -238,7 +246,8 @@ static tide_status join_batch(struct arrivals *a, const struct batch *batch, str
     struct str *keys = tide__arena_alloc(&op->scratch, batch->rows * sizeof *keys);
     tide__key_encode(batch, plan->keys[a->side], plan->key_count, (struct str){0}, &op->scratch, keys);
     const int64_t *times = NULL;
-    if (plan->interval) times = tide__window_times(&batch->columns[plan->time_columns[a->side]], batch->rows, &op->scratch);
+    if (plan->interval)
+        times = tide__window_times(&batch->columns[plan->time_columns[a->side]], batch->rows, &op->scratch);
     a->rows = tide__arena_alloc(&op->scratch, batch->rows * sizeof *a->rows);
     for (size_t i = 0; i < batch->rows; i++) {
         struct arriving row = {
@@ -253,7 +262,7 @@ static tide_status join_batch(struct arrivals *a, const struct batch *batch, str
     return work_off(a, out, err);
 }
 
-static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     struct join *op = self(base);
     assert(input < 2 && (batch->kinds == NULL || op->plan->input_updates[input]));
@@ -268,7 +277,7 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
 
 // --- the end of rows that waited ----------------------------------------------------------------------------------------------
 
-static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct join *op = self(base);
     if (!op->deferred) return TIDE_OK;
     tide__arena_reset(&op->scratch);
@@ -287,7 +296,7 @@ static tide_status on_watermark(struct operator *base, int64_t watermark, struct
     return TIDE_OK;
 }
 
-static int64_t next_trigger(const struct operator *base, int64_t earliest) {
+static int64_t next_trigger(const struct operator* base, int64_t earliest) {
     const struct join *op = (const struct join *)base;
     if (!op->plan->interval) return WATERMARK_END;
     int64_t at = op->timer_count > 0 ? op->timers[0].row->expires : WATERMARK_END;

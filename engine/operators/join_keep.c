@@ -67,7 +67,8 @@ static void push_timer(struct join *op, struct kept_ref ref) {
     op->timers = tide__grow(op->timers, &op->timer_capacity, op->timer_count + 1, sizeof *op->timers);
     tide__budget_charge(op->env.budget, (op->timer_capacity - before) * sizeof *op->timers);
     size_t at = op->timer_count++;
-    for (; at > 0 && is_before(&ref, &op->timers[(at - 1) / 2]); at = (at - 1) / 2) op->timers[at] = op->timers[(at - 1) / 2];
+    for (; at > 0 && is_before(&ref, &op->timers[(at - 1) / 2]); at = (at - 1) / 2)
+        op->timers[at] = op->timers[(at - 1) / 2];
     op->timers[at] = ref;
 }
 
@@ -93,8 +94,8 @@ int64_t tide__join_expiry(const struct join *op, uint32_t side, int64_t time) {
 
 // --- rows -------------------------------------------------------------------------------------------------------------------
 
-struct kept_row *tide__join_keep(struct join *op, struct keyed_rows *group, uint32_t side, struct str bytes, uint64_t arrival,
-                                 int64_t expires, uint32_t matches) {
+struct kept_row *tide__join_keep(struct join *op, struct keyed_rows *group, uint32_t side, struct str bytes,
+                                 uint64_t arrival, int64_t expires, uint32_t matches) {
     struct kept_row *row = tide__alloc(sizeof *row + bytes.len);
     *row = (struct kept_row){.arrival = arrival, .expires = expires, .len = (uint32_t)bytes.len, .matches = matches};
     if (bytes.len > 0) memcpy(row->bytes, bytes.data, bytes.len);

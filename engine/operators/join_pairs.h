@@ -12,13 +12,13 @@ struct join_pair {
 
 struct join_pairs {
     const struct plan_node *node;
-    const struct expr *condition;     // NULL: every pair passes
+    const struct expr *condition;  // NULL: every pair passes
     uint32_t fields[2];
-    bool left_only;                   // SEMI, ANTI: the output has the left fields only
+    bool left_only;  // SEMI, ANTI: the output has the left fields only
     size_t rows_max;
     struct eval_context eval;
-    struct arena arena;               // of one batch
-    struct join_pair *items;          // what goes out next
+    struct arena arena;       // of one batch
+    struct join_pair *items;  // what goes out next
     size_t count, capacity;
 };
 

@@ -13,7 +13,9 @@
 
 enum { ARRIVAL_BYTES = 8 };
 
-static struct join *self(struct operator *op) { return (struct join *)op; }
+static struct join *self(struct operator* op) {
+    return (struct join *)op;
+}
 
 static tide_status open_side(struct join *op, uint32_t side, tide_error *err) {
     const struct plan_node *node = op->env.node, *input = node->inputs[side];
@@ -71,7 +73,7 @@ void tide__join_state_left(struct join *op, const struct keyed_rows *group, uint
     row->fresh = 0;
 }
 
-tide_status tide__join_barrier(struct operator *base, tide_error *err) {
+tide_status tide__join_barrier(struct operator* base, tide_error *err) {
     (void)err;
     struct join *op = self(base);
     for (size_t i = 0; i < op->fresh_count; i++) {
@@ -88,7 +90,7 @@ tide_status tide__join_barrier(struct operator *base, tide_error *err) {
     return TIDE_OK;
 }
 
-void tide__join_save(struct operator *base, struct strbuf *out) {
+void tide__join_save(struct operator* base, struct strbuf *out) {
     tide__strbuf_append(out, &self(base)->arrival, sizeof(uint64_t));
 }
 
@@ -105,7 +107,8 @@ static bool restore_row(struct join *op, uint32_t side, struct column *columns, 
     if (key.len < ARRIVAL_BYTES || value.len < sizeof matches) return false;
     memcpy(&matches, value.data, sizeof matches);
     memcpy(&arrival, key.data + key.len - ARRIVAL_BYTES, ARRIVAL_BYTES);
-    if (!tide__row_value_parse((struct str){value.data + sizeof matches, value.len - sizeof matches}, &row)) return false;
+    if (!tide__row_value_parse((struct str){value.data + sizeof matches, value.len - sizeof matches}, &row))
+        return false;
     if (!tide__row_decode(row, columns, op->pairs.fields[side], 0)) return false;
     int64_t time = op->plan->interval ? time_of(&columns[op->plan->time_columns[side]]) : 0;
     struct keyed_rows *group = tide__join_group(op, (struct str){key.data, key.len - ARRIVAL_BYTES});
@@ -120,7 +123,8 @@ static tide_status restore_side(struct join *op, uint32_t side, tide_error *err)
     struct arena arena;
     tide__arena_init(&arena);
     struct column *columns = ARENA_ARRAY(&arena, struct column, input->field_count + 1);
-    for (uint32_t f = 0; f < input->field_count; f++) tide__column_init(&columns[f], input->fields[f].type, 1, 1, &arena);
+    for (uint32_t f = 0; f < input->field_count; f++)
+        tide__column_init(&columns[f], input->fields[f].type, 1, 1, &arena);
     struct state_iter *iter;
     tide_status status = tide__state_iter_open(op->tables[side], NULL, (struct str){0}, (struct str){0}, &iter, err);
     bool good = true;
@@ -131,10 +135,11 @@ static tide_status restore_side(struct join *op, uint32_t side, tide_error *err)
     }
     tide__arena_deinit(&arena);
     if (status != TIDE_OK || good) return status;
-    return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->descs[side].name);
+    return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged",
+                      op->descs[side].name);
 }
 
-tide_status tide__join_restore(struct operator *base, struct str saved, tide_error *err) {
+tide_status tide__join_restore(struct operator* base, struct str saved, tide_error *err) {
     struct join *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

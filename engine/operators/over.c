@@ -18,15 +18,18 @@
 
 enum { ARRIVAL_BYTES = 8 };
 
-static struct over *self(struct operator *op) { return (struct over *)op; }
+static struct over *self(struct operator* op) {
+    return (struct over *)op;
+}
 
-static void close(struct operator *base) {
+static void close(struct operator* base) {
     struct over *op = self(base);
     for (size_t i = 0; i < op->waiting_count; i++) tide__ranked_free(&op->ranker, op->waiting[i]);
     tide__budget_release(op->env.budget, op->waiting_capacity * sizeof *op->waiting);
     tide__free(op->waiting);
     tide__memtable_release(op->groups);
-    tide__budget_release(op->env.budget, op->fresh_capacity * sizeof *op->fresh + op->dirty_capacity * sizeof *op->dirty);
+    tide__budget_release(op->env.budget,
+                         op->fresh_capacity * sizeof *op->fresh + op->dirty_capacity * sizeof *op->dirty);
     tide__free(op->fresh);
     tide__free(op->dirty);
     tide__ranker_deinit(&op->ranker);
@@ -46,7 +49,8 @@ static tide_status choose_order(struct over *op, tide_error *err) {
         enum physical physical = PHYSICAL_STR;
         if (plan->sort_count == 1) physical = tide__type_physical(node->inputs[0]->fields[plan->sorts[0].column].type);
         if (physical != PHYSICAL_I64 && physical != PHYSICAL_TIME)
-            return tide__fail_at(err, TIDE_ERR_PLAN, node->pos, "OVER with a RANGE must be ordered by one time or whole number");
+            return tide__fail_at(err, TIDE_ERR_PLAN, node->pos,
+                                 "OVER with a RANGE must be ordered by one time or whole number");
     }
     op->order = OVER_BY_SORT;
     if (op->env.plan->settings.batch_mode) return TIDE_OK;
@@ -54,7 +58,8 @@ static tide_status choose_order(struct over *op, tide_error *err) {
     if (plan->sort_count == 1 && !plan->sorts[0].descending)
         time = node->inputs[0]->fields[plan->sorts[0].column].type->time_attribute;
     if (time == TIME_ATTRIBUTE_NONE)
-        return tide__fail_at(err, TIDE_ERR_PLAN, node->pos, "OVER on a stream must be ordered by a time attribute, ascending");
+        return tide__fail_at(err, TIDE_ERR_PLAN, node->pos,
+                             "OVER on a stream must be ordered by a time attribute, ascending");
     op->order = time == TIME_ATTRIBUTE_ROWTIME ? OVER_BY_TIME : OVER_BY_ARRIVAL;
     if (op->order == OVER_BY_ARRIVAL && !plan->rows && plan->preceding >= 0)
         return tide__fail_at(err, TIDE_ERR_PLAN, node->pos, "OVER with a RANGE of processing time is not supported");
@@ -66,7 +71,8 @@ static void init_ranker(struct over *op) {
     op->sorts = ARENA_ARRAY(&op->arena, struct sort_key, plan->partition_count + plan->sort_count + 1);
     uint32_t count = 0;
     if (op->order == OVER_BY_SORT)
-        for (uint32_t i = 0; i < plan->partition_count; i++) op->sorts[count++] = (struct sort_key){plan->partitions[i], false, false};
+        for (uint32_t i = 0; i < plan->partition_count; i++)
+            op->sorts[count++] = (struct sort_key){plan->partitions[i], false, false};
     if (op->order != OVER_BY_ARRIVAL)
         for (uint32_t i = 0; i < plan->sort_count; i++) op->sorts[count++] = plan->sorts[i];
     tide__ranker_init(&op->ranker, op->sorts, count, TIE_FIRST_ARRIVED, op->env.budget);
@@ -80,7 +86,8 @@ static tide_status bind_calls(struct over *op, tide_error *err) {
     for (uint32_t i = 0; i < plan->call_count; i++) {
         const struct over_call *call = &plan->calls[i];
         if (call->kind == OVER_CALL_AGGREGATE) op->calls[count++] = call->aggregate;
-        if (call->kind == OVER_CALL_LAG && call->offset > op->lag) op->lag = call->offset > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)call->offset;
+        if (call->kind == OVER_CALL_LAG && call->offset > op->lag)
+            op->lag = call->offset > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)call->offset;
     }
     return tide__aggregators_bind(&op->aggregators, op->calls, count, op->bounded, &op->arena, err);
 }
@@ -94,11 +101,12 @@ static tide_status open_parts(struct over *op, tide_error *err) {
     tide__memtable_on_free(op->groups, tide__over_group_free, op);
     op->one = (struct batch){.rows = 1, .column_count = op->fields};
     op->one.columns = ARENA_ARRAY(&op->arena, struct column, op->fields + 1);
-    for (uint32_t f = 0; f < op->fields; f++) tide__column_init(&op->one.columns[f], input->fields[f].type, 1, 1, &op->arena);
+    for (uint32_t f = 0; f < op->fields; f++)
+        tide__column_init(&op->one.columns[f], input->fields[f].type, 1, 1, &op->arena);
     return tide__over_state_open(op, err);
 }
 
-static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     struct over *op = tide__calloc(1, sizeof *op);
     op->base.node = env->node;
     op->plan = &env->node->over;
@@ -131,7 +139,8 @@ static struct ranked_row *next_waiting(struct over *op) {
     struct ranked_row *top = op->waiting[0], *row = op->waiting[--op->waiting_count];
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < op->waiting_count; at = child) {
-        if (child + 1 < op->waiting_count && tide__ranked_compare(op->waiting[child + 1], op->waiting[child]) < 0) child++;
+        if (child + 1 < op->waiting_count && tide__ranked_compare(op->waiting[child + 1], op->waiting[child]) < 0)
+            child++;
         if (tide__ranked_compare(op->waiting[child], row) > 0) break;
         op->waiting[at] = op->waiting[child];
     }
@@ -140,7 +149,9 @@ static struct ranked_row *next_waiting(struct over *op) {
 }
 
 // A row's time is its prefix: times map to numbers one to one.
-static uint64_t prefix_of(int64_t time) { return (uint64_t)time ^ UINT64_C(0x8000000000000000); }
+static uint64_t prefix_of(int64_t time) {
+    return (uint64_t)time ^ UINT64_C(0x8000000000000000);
+}
 
 static bool is_due(const struct over *op, int64_t watermark) {
     if (op->waiting_count == 0) return false;
@@ -167,7 +178,8 @@ static size_t take_due(struct over *op, int64_t watermark, struct ranked_row ***
     while (is_due(op, watermark)) {
         bool ends_run = count > 0 && op->order != OVER_BY_ARRIVAL && !are_peers(rows[count - 1], op->waiting[0]);
         bool may_stop = op->order == OVER_BY_ARRIVAL || ends_run;
-        if (count >= op->env.batch_rows_max && may_stop && !(op->order == OVER_BY_SORT && op->ranker.sort_count == 0)) break;
+        if (count >= op->env.batch_rows_max && may_stop && !(op->order == OVER_BY_SORT && op->ranker.sort_count == 0))
+            break;
         rows = tide__grow(rows, &capacity, count + 1, sizeof *rows);
         rows[count] = next_waiting(op);
         tide__over_state_left(op, NULL, rows[count]);
@@ -224,7 +236,7 @@ static tide_status take_turns(struct over *op, int64_t watermark, struct emitter
     }
 }
 
-static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     assert(batch->kinds == NULL);
@@ -233,7 +245,8 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
     uint64_t *prefixes = tide__arena_alloc(&op->scratch, batch->rows * sizeof *prefixes);
     tide__ranker_prefixes(&op->ranker, batch, prefixes);
     const int64_t *times = NULL;
-    if (op->order == OVER_BY_TIME) times = tide__window_times(&batch->columns[op->plan->sorts[0].column], batch->rows, &op->scratch);
+    if (op->order == OVER_BY_TIME)
+        times = tide__window_times(&batch->columns[op->plan->sorts[0].column], batch->rows, &op->scratch);
     for (size_t i = 0; i < batch->rows; i++) {
         if (times != NULL && times[i] <= base->watermark) {
             tide__late_row(base, op->env.late, batch, i, times[i], times[i]);
@@ -247,15 +260,16 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
     return op->order == OVER_BY_ARRIVAL ? take_turns(op, WATERMARK_NONE, out, err) : TIDE_OK;
 }
 
-static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
     return take_turns(self(base), watermark, out, err);
 }
 
-static int64_t next_trigger(const struct operator *base, int64_t earliest) {
+static int64_t next_trigger(const struct operator* base, int64_t earliest) {
     const struct over *op = (const struct over *)base;
     if (op->order != OVER_BY_TIME) return WATERMARK_END;
     int64_t at = earliest;
-    if (op->waiting_count > 0 && op->waiting[0]->prefix < prefix_of(at)) at = (int64_t)(op->waiting[0]->prefix ^ prefix_of(0));
+    if (op->waiting_count > 0 && op->waiting[0]->prefix < prefix_of(at))
+        at = (int64_t)(op->waiting[0]->prefix ^ prefix_of(0));
     return at > base->watermark || base->watermark == WATERMARK_END ? at : base->watermark + 1;
 }
 

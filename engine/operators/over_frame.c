@@ -89,7 +89,8 @@ static uint64_t range_position(const struct over *op, const struct ranked_row *r
 
 // Lets the rows go that the frame of `row`, which comes next, does not reach. Before it enters, as in Flink: the order of
 // subtracting and adding shows in DOUBLE sums.
-static tide_status shrink_frame(struct over *op, struct over_group *group, const struct ranked_row *row, tide_error *err) {
+static tide_status shrink_frame(struct over *op, struct over_group *group, const struct ranked_row *row,
+                                tide_error *err) {
     int64_t preceding = op->plan->preceding;
     while (group->in_frame > 0) {
         const struct ranked_row *oldest = group->rows[group->first + group->count - group->in_frame];
@@ -104,13 +105,15 @@ static tide_status shrink_frame(struct over *op, struct over_group *group, const
 static void enter_frame(struct over *op, struct over_group *group, const struct batch *batch, uint32_t row) {
     unsigned char *payload = group->accumulators;
     if (op->aggregators.count > 0)
-        tide__memtable_charge(op->groups, tide__aggregators_update(&op->aggregators, batch, &payload, &row, 1, &op->scratch));
+        tide__memtable_charge(op->groups,
+                              tide__aggregators_update(&op->aggregators, batch, &payload, &row, 1, &op->scratch));
     if (op->bounded) group->in_frame++;
 }
 
 // --- results ------------------------------------------------------------------------------------------------------------------
 
-static void copy_value(const struct column *from, size_t from_row, struct column *to, size_t to_row, struct arena *arena) {
+static void copy_value(const struct column *from, size_t from_row, struct column *to, size_t to_row,
+                       struct arena *arena) {
     size_t size = tide__physical_size(to->physical);
     to->nulls[to_row] = (uint8_t)tide__column_is_null(from, from_row);
     memcpy((char *)to->data + to_row * size, (const char *)from->data + from_row * size, size);
@@ -148,8 +151,8 @@ static tide_status put_lag(struct over *op, const struct over_group *group, cons
 }
 
 // All but the aggregates: they do not depend on peers to come.
-static tide_status put_numbers(struct over *op, const struct over_group *group, const struct over_turn *turn, uint32_t row,
-                               tide_error *err) {
+static tide_status put_numbers(struct over *op, const struct over_group *group, const struct over_turn *turn,
+                               uint32_t row, tide_error *err) {
     for (uint32_t c = 0; c < op->plan->call_count; c++) {
         const struct over_call *call = &op->plan->calls[c];
         struct column *to = &turn->results[c];
@@ -172,10 +175,12 @@ static void put_aggregates(struct over *op, struct over_group *group, const stru
     unsigned char *payload = group->accumulators;
     tide__aggregators_result(&op->aggregators, &payload, 1, results, &op->scratch);
     for (uint32_t c = 0, a = 0; c < op->plan->call_count; c++)
-        if (op->plan->calls[c].kind == OVER_CALL_AGGREGATE) copy_value(&results[a++], 0, &turn->results[c], row, &op->scratch);
+        if (op->plan->calls[c].kind == OVER_CALL_AGGREGATE)
+            copy_value(&results[a++], 0, &turn->results[c], row, &op->scratch);
 }
 
-static tide_status enter(struct over *op, struct over_group *group, const struct over_turn *turn, uint32_t row, tide_error *err) {
+static tide_status enter(struct over *op, struct over_group *group, const struct over_turn *turn, uint32_t row,
+                         tide_error *err) {
     group->row_number++;
     if (group->turn != op->turns) {
         group->turn = op->turns;
@@ -202,8 +207,8 @@ static bool are_peers(const struct ranked_row *a, const struct ranked_row *b) {
 }
 
 // Rows [from, to): one run of peers; `bytes` of freed rows may not be looked at, so the run's end was found before.
-static tide_status run_peers(struct over *op, struct over_group *const *groups, const struct over_turn *turn, uint32_t from,
-                             uint32_t to, tide_error *err) {
+static tide_status run_peers(struct over *op, struct over_group *const *groups, const struct over_turn *turn,
+                             uint32_t from, uint32_t to, tide_error *err) {
     bool together = !op->plan->rows && op->order != OVER_BY_ARRIVAL;
     op->turns++;
     for (uint32_t i = from; i < to; i++) {
@@ -218,12 +223,12 @@ static tide_status run_peers(struct over *op, struct over_group *const *groups, 
 tide_status tide__over_run(struct over *op, struct over_turn *turn, tide_error *err) {
     uint32_t rows = (uint32_t)turn->batch.rows;
     struct str *keys = tide__arena_alloc(&op->scratch, rows * sizeof *keys);
-    tide__key_encode(&turn->batch, op->plan->partitions, op->plan->partition_count, (struct str){0}, &op->scratch, keys);
+    tide__key_encode(&turn->batch, op->plan->partitions, op->plan->partition_count, (struct str){0}, &op->scratch,
+                     keys);
     struct over_group **groups = tide__arena_alloc(&op->scratch, rows * sizeof(struct over_group *));
     for (uint32_t i = 0; i < rows; i++) groups[i] = tide__over_group(op, keys[i]);
     for (uint32_t from = 0, to; from < rows; from = to) {
-        for (to = from + 1; to < rows && are_peers(turn->rows[to - 1], turn->rows[to]); to++) {
-        }
+        for (to = from + 1; to < rows && are_peers(turn->rows[to - 1], turn->rows[to]); to++) {}
         TIDE_TRY(run_peers(op, groups, turn, from, to, err));
     }
     return TIDE_OK;

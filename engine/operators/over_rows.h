@@ -12,9 +12,9 @@ struct over_group {
     struct str key;
     struct ranked_row **rows;  // the last rows, as far back as a frame or LAG can reach: [first, first + count)
     uint32_t first, count, capacity;
-    uint32_t in_frame;         // the last so many of `rows` are in the accumulators (bounded frames)
+    uint32_t in_frame;  // the last so many of `rows` are in the accumulators (bounded frames)
     int64_t row_number, rank, dense_rank;
-    uint64_t turn;             // the last run of peers that had a row of it
+    uint64_t turn;  // the last run of peers that had a row of it
     bool dirty;
     _Alignas(16) unsigned char accumulators[];
 };
@@ -37,16 +37,16 @@ struct over {
     const struct plan_over *plan;
     struct operator_env env;
     enum over_order order;
-    struct sort_key *sorts;         // of the ranker: batch mode has the partition columns before the others
+    struct sort_key *sorts;  // of the ranker: batch mode has the partition columns before the others
     struct ranker ranker;
     struct aggregators aggregators;
-    struct aggregate_call *calls;   // of the aggregates, in order
-    uint32_t fields;                // of the input
-    uint32_t lag;                   // rows that LAG looks back
-    bool bounded;                   // rows leave the frame
-    struct ranked_row **waiting;    // a heap, the first in rank order on top
+    struct aggregate_call *calls;  // of the aggregates, in order
+    uint32_t fields;               // of the input
+    uint32_t lag;                  // rows that LAG looks back
+    bool bounded;                  // rows leave the frame
+    struct ranked_row **waiting;   // a heap, the first in rank order on top
     size_t waiting_count, waiting_capacity;
-    struct memtable *groups;        // partition key -> struct over_group
+    struct memtable *groups;  // partition key -> struct over_group
     uint64_t turns;
     struct over_fresh *fresh;
     size_t fresh_count, fresh_capacity;
@@ -54,17 +54,17 @@ struct over {
     size_t dirty_count, dirty_capacity;
     struct state_table *waiting_table, *rows_table, *groups_table;
     struct state_table_desc descs[3];
-    struct arena arena;             // descriptors, aggregators
-    struct arena scratch;           // of one batch of rows that have their turn
-    struct batch one;               // a row that leaves a frame, or that LAG looks at
+    struct arena arena;    // descriptors, aggregators
+    struct arena scratch;  // of one batch of rows that have their turn
+    struct batch one;      // a row that leaves a frame, or that LAG looks at
     struct strbuf key, value;
 };
 
 // Rows that have their turn: decoded, in order, whole runs of peers only.
 struct over_turn {
-    struct batch batch;             // the input's fields
+    struct batch batch;  // the input's fields
     struct ranked_row **rows;
-    struct column *results;         // one a call
+    struct column *results;  // one a call
 };
 
 // --- over_frame.c -----------------------------------------------------------------------------------------------------
@@ -82,9 +82,9 @@ tide_status tide__over_state_open(struct over *op, tide_error *err) TIDE_CHECKED
 void tide__over_state_entered(struct over *op, struct over_group *group, struct ranked_row *row);
 void tide__over_state_left(struct over *op, const struct over_group *group, struct ranked_row *row);
 void tide__over_state_changed(struct over *op, struct over_group *group);
-tide_status tide__over_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
-void tide__over_save(struct operator *base, struct strbuf *out);
-tide_status tide__over_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
+tide_status tide__over_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
+void tide__over_save(struct operator* base, struct strbuf *out);
+tide_status tide__over_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
 void tide__over_wait(struct over *op, struct ranked_row *row);
 
 #endif

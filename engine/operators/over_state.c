@@ -13,7 +13,9 @@
 
 enum { ARRIVAL_BYTES = 8, NUMBERS = 4 };
 
-static struct over *self(struct operator *op) { return (struct over *)op; }
+static struct over *self(struct operator* op) {
+    return (struct over *)op;
+}
 
 static struct state_field key_field(struct over *op, uint32_t column) {
     const struct plan_field *field = &op->env.node->inputs[0]->fields[column];
@@ -21,11 +23,14 @@ static struct state_field key_field(struct over *op, uint32_t column) {
 }
 
 static tide_status open_table(struct over *op, size_t index, const char *name, bool partitions, bool sorts,
-                              const struct state_field *values, size_t value_count, struct state_table **out, tide_error *err) {
+                              const struct state_field *values, size_t value_count, struct state_table **out,
+                              tide_error *err) {
     const struct plan_node *node = op->env.node;
-    struct state_field *keys = ARENA_ARRAY(&op->arena, struct state_field, op->plan->partition_count + op->ranker.sort_count + 1);
+    struct state_field *keys = ARENA_ARRAY(&op->arena, struct state_field,
+                                           op->plan->partition_count + op->ranker.sort_count + 1);
     size_t count = 0;
-    for (uint32_t i = 0; i < op->plan->partition_count && partitions; i++) keys[count++] = key_field(op, op->plan->partitions[i]);
+    for (uint32_t i = 0; i < op->plan->partition_count && partitions; i++)
+        keys[count++] = key_field(op, op->plan->partitions[i]);
     for (uint32_t i = 0; i < op->ranker.sort_count && sorts; i++) keys[count++] = key_field(op, op->sorts[i].column);
     if (sorts) keys[count++] = (struct state_field){.name = "arrival", .type = "BIGINT NOT NULL"};
     op->descs[index] = (struct state_table_desc){
@@ -104,15 +109,15 @@ static void put_group(struct over *op, struct over_group *group) {
     group->dirty = false;
 }
 
-tide_status tide__over_barrier(struct operator *base, tide_error *err) {
+tide_status tide__over_barrier(struct operator* base, tide_error *err) {
     (void)err;
     struct over *op = self(base);
     for (size_t i = 0; i < op->fresh_count; i++) {
         const struct over_fresh *fresh = &op->fresh[i];
         tide__strbuf_clear(&op->value);
         tide__row_value_append(tide__ranked_bytes(fresh->row), &op->value);
-        tide__state_put(fresh->group == NULL ? op->waiting_table : op->rows_table, row_key(op, fresh->group, fresh->row),
-                        tide__strbuf_str(&op->value));
+        tide__state_put(fresh->group == NULL ? op->waiting_table : op->rows_table,
+                        row_key(op, fresh->group, fresh->row), tide__strbuf_str(&op->value));
         fresh->row->in_state = true;
         fresh->row->fresh = 0;
     }
@@ -122,7 +127,7 @@ tide_status tide__over_barrier(struct operator *base, tide_error *err) {
     return TIDE_OK;
 }
 
-void tide__over_save(struct operator *base, struct strbuf *out) {
+void tide__over_save(struct operator* base, struct strbuf *out) {
     tide__strbuf_append(out, &self(base)->ranker.arrival, sizeof(uint64_t));
 }
 
@@ -171,7 +176,8 @@ static bool restore_group(struct over *op, struct str key, struct str value) {
 }
 
 static tide_status restore_table(struct over *op, struct state_table *table,
-                                 bool (*restore_entry)(struct over *op, struct str key, struct str value), tide_error *err) {
+                                 bool (*restore_entry)(struct over *op, struct str key, struct str value),
+                                 tide_error *err) {
     struct state_iter *iter;
     TIDE_TRY(tide__state_iter_open(table, NULL, (struct str){0}, (struct str){0}, &iter, err));
     struct str key, value;
@@ -186,7 +192,7 @@ static tide_status restore_table(struct over *op, struct state_table *table,
                       tide__state_table_desc(table)->name);
 }
 
-tide_status tide__over_restore(struct operator *base, struct str saved, tide_error *err) {
+tide_status tide__over_restore(struct operator* base, struct str saved, tide_error *err) {
     struct over *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

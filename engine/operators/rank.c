@@ -19,14 +19,16 @@
 #include <assert.h>
 #include <string.h>
 
-static struct rank *self(struct operator *op) { return (struct rank *)op; }
+static struct rank *self(struct operator* op) {
+    return (struct rank *)op;
+}
 
 static void free_group(void *payload, void *ctx) {
     struct rank *op = ctx;
     tide__ranked_list_deinit(&((struct rank_group *)payload)->list, &op->ranker);
 }
 
-static void close_rank(struct operator *base) {
+static void close_rank(struct operator* base) {
     struct rank *op = self(base);
     tide__memtable_release(op->groups);
     for (size_t i = 0; i < op->gone_count; i++) tide__ranked_free(&op->ranker, op->gone[i]);
@@ -52,8 +54,8 @@ static void init_ranker(struct rank *op) {
     const struct plan_rank *plan = op->plan;
     // Processing time is the order of arrival: no clock plays a part.
     if (sorts_by_processing_time(op->env.node)) {
-        tide__ranker_init(&op->ranker, plan->sorts, 0,
-                          plan->sorts[0].descending ? TIE_LAST_ARRIVED : TIE_FIRST_ARRIVED, op->env.budget);
+        tide__ranker_init(&op->ranker, plan->sorts, 0, plan->sorts[0].descending ? TIE_LAST_ARRIVED : TIE_FIRST_ARRIVED,
+                          op->env.budget);
     } else {
         tide__ranker_init(&op->ranker, plan->sorts, plan->sort_count, plan->ties, op->env.budget);
     }
@@ -61,7 +63,7 @@ static void init_ranker(struct rank *op) {
 
 static const struct operator_class rank_rows_class;
 
-tide_status tide__rank_open(const struct operator_env *env, struct operator **out, tide_error *err) {
+tide_status tide__rank_open(const struct operator_env *env, struct operator** out, tide_error *err) {
     struct rank *op = tide__calloc(1, sizeof *op);
     op->plan = &env->node->rank;
     op->env = *env;
@@ -121,8 +123,8 @@ static tide_status send(struct rank *op, struct emitter *out, tide_error *err) {
 }
 
 // From `rank` on, the rows from `at` on have moved: `row` holds the rank now, and each of them the next one.
-static void shift_down(struct rank *op, const struct rank_group *group, struct ranked_at at, const struct ranked_row *row,
-                       uint64_t rank) {
+static void shift_down(struct rank *op, const struct rank_group *group, struct ranked_at at,
+                       const struct ranked_row *row, uint64_t rank) {
     const struct ranked_row *next;
     for (; rank <= op->last && (next = tide__ranked_list_get(&group->list, at)) != NULL; rank++) {
         change(op, next, ROW_UPDATE_BEFORE, rank);
@@ -213,8 +215,9 @@ static bool find_row(struct rank *op, const struct rank_group *group, const stru
     tide__row_append(batch, row, scratch);
     struct str bytes = {scratch->data + key_len, scratch->len - key_len};
     if (at.chunk > 0 || at.index > 0) {
-        struct ranked_at before = at.index > 0 ? (struct ranked_at){at.chunk, at.index - 1}
-                                               : (struct ranked_at){at.chunk - 1, group->list.chunks[at.chunk - 1].count - 1};
+        struct ranked_at before = at.index > 0
+                                      ? (struct ranked_at){at.chunk, at.index - 1}
+                                      : (struct ranked_at){at.chunk - 1, group->list.chunks[at.chunk - 1].count - 1};
         struct str other = tide__ranked_key(tide__ranked_list_get(&group->list, before));
         if (other.len == key_len && memcmp(other.data, scratch->data, key_len) == 0) at = before;
     }
@@ -240,7 +243,7 @@ static void leave(struct rank *op, struct rank_group *group, const struct batch 
     bury(op, group, left);
 }
 
-static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     struct rank *op = self(base);
@@ -275,7 +278,7 @@ static tide_status send_group(struct rank *op, const struct rank_group *group, s
     return TIDE_OK;
 }
 
-static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct rank *op = self(base);
     if (!op->env.plan->settings.batch_mode || watermark != WATERMARK_END) return TIDE_OK;
     tide__memtable_freeze(op->groups);

@@ -13,8 +13,8 @@ struct rank_operator {
     const struct operator_class *class;
 };
 
-tide_status tide__rank_open(const struct operator_env *env, struct operator **out, tide_error *err) TIDE_CHECKED;
-tide_status tide__first_row_open(const struct operator_env *env, struct operator **out, tide_error *err) TIDE_CHECKED;
+tide_status tide__rank_open(const struct operator_env *env, struct operator** out, tide_error *err) TIDE_CHECKED;
+tide_status tide__first_row_open(const struct operator_env *env, struct operator** out, tide_error *err) TIDE_CHECKED;
 
 // One partition.
 struct rank_group {
@@ -33,21 +33,21 @@ struct rank {
     const struct plan_rank *plan;
     struct operator_env env;
     struct ranker ranker;
-    uint64_t first, last;         // ranks that go out
-    uint32_t fields;              // of the input
-    bool numbered;                // each shifted rank is a change
-    bool update_before;           // somebody wants -U
-    struct memtable *groups;      // partition key -> struct rank_group
+    uint64_t first, last;     // ranks that go out
+    uint32_t fields;          // of the input
+    bool numbered;            // each shifted rank is a change
+    bool update_before;       // somebody wants -U
+    struct memtable *groups;  // partition key -> struct rank_group
     struct changes changes;
-    struct ranked_row **gone;     // rows that left, kept until the changes are sent
+    struct ranked_row **gone;  // rows that left, kept until the changes are sent
     size_t gone_count, gone_capacity;
     struct rank_fresh *fresh;
     size_t fresh_count, fresh_capacity;
     struct state_table *table;
     struct state_table_desc desc;
-    struct arena arena;           // descriptors
-    struct arena scratch;         // of one batch
-    struct strbuf key, value;     // of the state
+    struct arena arena;        // descriptors
+    struct arena scratch;      // of one batch
+    struct strbuf key, value;  // of the state
 };
 
 struct rank_group *tide__rank_group(struct rank *op, struct str key, uint64_t hash);
@@ -56,8 +56,8 @@ tide_status tide__rank_state_open(struct rank *op, tide_error *err) TIDE_CHECKED
 // The row stands in the group's list from now on; it has left it.
 void tide__rank_state_entered(struct rank *op, struct rank_group *group, struct ranked_row *row);
 void tide__rank_state_left(struct rank *op, const struct rank_group *group, struct ranked_row *row);
-tide_status tide__rank_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
-void tide__rank_save(struct operator *base, struct strbuf *out);
-tide_status tide__rank_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
+tide_status tide__rank_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
+void tide__rank_save(struct operator* base, struct strbuf *out);
+tide_status tide__rank_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
 
 #endif

@@ -16,7 +16,9 @@
 
 enum { ARRIVAL_BYTES = 8 };
 
-static struct rank *self(struct operator *op) { return (struct rank *)op; }
+static struct rank *self(struct operator* op) {
+    return (struct rank *)op;
+}
 
 static struct state_field key_field(struct rank *op, uint32_t column) {
     const struct plan_field *field = &op->env.node->inputs[0]->fields[column];
@@ -26,7 +28,8 @@ static struct state_field key_field(struct rank *op, uint32_t column) {
 tide_status tide__rank_state_open(struct rank *op, tide_error *err) {
     const struct plan_node *node = op->env.node;
     const struct plan_rank *plan = op->plan;
-    struct state_field *keys = ARENA_ARRAY(&op->arena, struct state_field, plan->partition_count + plan->sort_count + 1);
+    struct state_field *keys = ARENA_ARRAY(&op->arena, struct state_field,
+                                           plan->partition_count + plan->sort_count + 1);
     size_t count = 0;
     for (uint32_t i = 0; i < plan->partition_count; i++) keys[count++] = key_field(op, plan->partitions[i]);
     for (uint32_t i = 0; i < op->ranker.sort_count; i++) keys[count++] = key_field(op, plan->sorts[i].column);
@@ -72,7 +75,7 @@ void tide__rank_state_left(struct rank *op, const struct rank_group *group, stru
     row->fresh = 0;
 }
 
-tide_status tide__rank_barrier(struct operator *base, tide_error *err) {
+tide_status tide__rank_barrier(struct operator* base, tide_error *err) {
     (void)err;
     struct rank *op = self(base);
     for (size_t i = 0; i < op->fresh_count; i++) {
@@ -87,7 +90,7 @@ tide_status tide__rank_barrier(struct operator *base, tide_error *err) {
     return TIDE_OK;
 }
 
-void tide__rank_save(struct operator *base, struct strbuf *out) {
+void tide__rank_save(struct operator* base, struct strbuf *out) {
     uint64_t arrival = self(base)->ranker.arrival;
     tide__strbuf_append(out, &arrival, sizeof arrival);
 }
@@ -130,7 +133,7 @@ static tide_status restore_rows(struct rank *op, struct batch *one, tide_error *
     return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc.name);
 }
 
-tide_status tide__rank_restore(struct operator *base, struct str saved, tide_error *err) {
+tide_status tide__rank_restore(struct operator* base, struct str saved, tide_error *err) {
     struct rank *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

@@ -24,7 +24,9 @@ void tide__ranker_init(struct ranker *ranker, const struct sort_key *sorts, uint
     *ranker = (struct ranker){.sorts = sorts, .sort_count = sort_count, .ties = ties, .budget = budget};
 }
 
-static size_t block_bytes(const struct ranked_row *row) { return sizeof *row + row->capacity; }
+static size_t block_bytes(const struct ranked_row *row) {
+    return sizeof *row + row->capacity;
+}
 
 void tide__ranker_deinit(struct ranker *ranker) {
     if (ranker->spare != NULL) {
@@ -36,7 +38,9 @@ void tide__ranker_deinit(struct ranker *ranker) {
 
 // --- prefixes ---------------------------------------------------------------------------------------------------------
 
-static uint64_t of_i64(int64_t v) { return (uint64_t)v ^ SIGN_BIT; }
+static uint64_t of_i64(int64_t v) {
+    return (uint64_t)v ^ SIGN_BIT;
+}
 
 static uint64_t of_f64(double d) {
     if (d == 0) d = 0;  // -0.0
@@ -229,7 +233,8 @@ bool tide__ranked_heap_offer(struct ranked_heap *heap, struct ranker *ranker, ui
         tide__ranker_prefix_is_exact(ranker, batch, prefix))
         return false;
     struct str key = tide__ranker_key(ranker, batch, row, ranker->arrival);
-    if (full && prefix >= heap->rows[0]->prefix && tide__str_cmp(key, tide__ranked_key(heap->rows[0])) > 0) return false;
+    if (full && prefix >= heap->rows[0]->prefix && tide__str_cmp(key, tide__ranked_key(heap->rows[0])) > 0)
+        return false;
     ranker->arrival++;
     *out_evicted = tide__ranked_heap_put(heap, ranker, limit, tide__ranked_new(ranker, batch, row, prefix));
     return true;

@@ -20,12 +20,14 @@ struct ranked_row {
     uint32_t key_len;  // sort key and arrival number
     uint32_t row_len;
     uint32_t capacity;
-    uint32_t fresh;    // 1 + its place in the owner's list of rows that the state table lacks; 0: none (rank.c)
-    bool in_state;     // the state table has it
-    char bytes[];      // the key, then the row
+    uint32_t fresh;  // 1 + its place in the owner's list of rows that the state table lacks; 0: none (rank.c)
+    bool in_state;   // the state table has it
+    char bytes[];    // the key, then the row
 };
 
-static inline struct str tide__ranked_key(const struct ranked_row *row) { return (struct str){row->bytes, row->key_len}; }
+static inline struct str tide__ranked_key(const struct ranked_row *row) {
+    return (struct str){row->bytes, row->key_len};
+}
 static inline struct str tide__ranked_bytes(const struct ranked_row *row) {
     return (struct str){row->bytes + row->key_len, row->row_len};
 }
@@ -38,10 +40,10 @@ struct ranker {
     const struct sort_key *sorts;
     uint32_t sort_count;
     enum tie_rule ties;
-    uint64_t arrival;              // number of the next row that asks for one
+    uint64_t arrival;  // number of the next row that asks for one
     struct memory_budget *budget;
-    struct strbuf scratch;         // a key being built
-    struct ranked_row *spare;      // the last row that was thrown out: its memory serves the next one
+    struct strbuf scratch;     // a key being built
+    struct ranked_row *spare;  // the last row that was thrown out: its memory serves the next one
 };
 
 void tide__ranker_init(struct ranker *ranker, const struct sort_key *sorts, uint32_t sort_count, enum tie_rule ties,

@@ -13,7 +13,9 @@
 #include <assert.h>
 #include <string.h>
 
-static struct window_join *self(struct operator *op) { return (struct window_join *)op; }
+static struct window_join *self(struct operator* op) {
+    return (struct window_join *)op;
+}
 
 static struct join_window *at(const struct window_join *op, size_t i) {
     return (struct join_window *)tide__window_list_at(&op->windows, i);
@@ -44,7 +46,7 @@ static void free_first(struct window_join *op, size_t count) {
     op->base.stats.windows_open = op->windows.count;
 }
 
-static void close(struct operator *base) {
+static void close(struct operator* base) {
     struct window_join *op = self(base);
     free_first(op, op->windows.count);
     tide__window_list_deinit(&op->windows);
@@ -58,7 +60,7 @@ static void close(struct operator *base) {
     tide__free(op);
 }
 
-static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     struct window_join *op = tide__calloc(1, sizeof *op);
     op->base.node = env->node;
     op->plan = &env->node->window_join;
@@ -103,7 +105,8 @@ static bool key_has_null(struct window_join *op, struct str key) {
     return false;
 }
 
-struct join_group *tide__window_join_group(struct window_join *op, struct join_window *window, struct str key, uint64_t hash) {
+struct join_group *tide__window_join_group(struct window_join *op, struct join_window *window, struct str key,
+                                           uint64_t hash) {
     struct memtable_entry *entry = tide__memtable_upsert(window->groups, key, hash, NULL);
     struct join_group *group = tide__memtable_payload(window->groups, entry);
     if (!group->seen) {
@@ -132,8 +135,8 @@ static bool keeps_unmatched(const struct plan_window_join *plan, uint32_t side) 
     return plan->kind == JOIN_RIGHT;
 }
 
-static void add_row(struct window_join *op, struct join_window *window, uint32_t side, const struct batch *batch, size_t row,
-                    struct str key) {
+static void add_row(struct window_join *op, struct join_window *window, uint32_t side, const struct batch *batch,
+                    size_t row, struct str key) {
     struct join_group *group = tide__window_join_group(op, window, key, tide__hash_bytes(key.data, key.len));
     if (group->has_null && !keeps_unmatched(op->plan, side)) return;
     tide__ranker_key(&op->ranker, batch, row, op->ranker.arrival++);
@@ -145,7 +148,7 @@ static void add_row(struct window_join *op, struct join_window *window, uint32_t
     window->fresh[window->fresh_count++] = (struct join_fresh){group, kept, side};
 }
 
-static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)out, (void)err;
     assert(batch->kinds == NULL && input < 2);
@@ -206,8 +209,8 @@ static tide_status run_steps(struct window_join *op, struct emitter *out, tide_e
     return tide__join_pairs_send(&op->pairs, out, err);
 }
 
-static tide_status add_step(struct window_join *op, struct ranked_row *left, struct ranked_row *right, struct emitter *out,
-                            tide_error *err) {
+static tide_status add_step(struct window_join *op, struct ranked_row *left, struct ranked_row *right,
+                            struct emitter *out, tide_error *err) {
     if (op->step_count == op->step_capacity)
         op->steps = tide__grow(op->steps, &op->step_capacity, op->step_count + 1, sizeof *op->steps);
     op->steps[op->step_count++] = (struct join_step){left, right};
@@ -225,7 +228,8 @@ static tide_status add_row_steps(struct window_join *op, const struct join_group
         count = 0;
     }
     for (uint32_t i = 0; i < count; i++)
-        TIDE_TRY(side == 0 ? add_step(op, row, others->rows[i], out, err) : add_step(op, others->rows[i], row, out, err));
+        TIDE_TRY(side == 0 ? add_step(op, row, others->rows[i], out, err)
+                           : add_step(op, others->rows[i], row, out, err));
     if (kind == JOIN_INNER) return TIDE_OK;
     return side == 0 ? add_step(op, row, NULL, out, err) : add_step(op, NULL, row, out, err);
 }
@@ -236,11 +240,13 @@ static tide_status add_group_steps(struct window_join *op, const struct join_gro
     for (uint32_t i = 0; i < group->sides[side].count; i++)
         TIDE_TRY(add_row_steps(op, group, side, group->sides[side].rows[i], out, err));
     if (op->plan->kind != JOIN_FULL) return TIDE_OK;
-    for (uint32_t i = 0; i < group->sides[1].count; i++) TIDE_TRY(add_step(op, NULL, group->sides[1].rows[i], out, err));
+    for (uint32_t i = 0; i < group->sides[1].count; i++)
+        TIDE_TRY(add_step(op, NULL, group->sides[1].rows[i], out, err));
     return TIDE_OK;
 }
 
-static tide_status fire_window(struct window_join *op, struct join_window *window, struct emitter *out, tide_error *err) {
+static tide_status fire_window(struct window_join *op, struct join_window *window, struct emitter *out,
+                               tide_error *err) {
     tide__memtable_freeze(window->groups);
     struct memtable_entry *const *entries = tide__memtable_sorted(window->groups);
     size_t count = tide__memtable_count(window->groups);
@@ -252,7 +258,7 @@ static tide_status fire_window(struct window_join *op, struct join_window *windo
     return TIDE_OK;
 }
 
-static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct window_join *op = self(base);
     op->pairs.eval.watermark = base->watermark;
     size_t fired = 0;  // whose rows may stand in steps
@@ -269,7 +275,7 @@ static tide_status on_watermark(struct operator *base, int64_t watermark, struct
     return TIDE_OK;
 }
 
-static int64_t next_trigger(const struct operator *base, int64_t earliest) {
+static int64_t next_trigger(const struct operator* base, int64_t earliest) {
     const struct window_join *op = (const struct window_join *)base;
     return tide__window_list_next_trigger(&op->windows, base->watermark, earliest, true);
 }

@@ -29,7 +29,7 @@ struct join_fresh {
 
 struct join_window {
     struct open_window bounds;
-    struct memtable *groups;      // key -> struct join_group
+    struct memtable *groups;  // key -> struct join_group
     struct join_fresh *fresh;
     size_t fresh_count, fresh_capacity;
     bool in_state[2];
@@ -44,26 +44,27 @@ struct window_join {
     struct operator base;
     const struct plan_window_join *plan;
     struct operator_env env;
-    struct window_list windows;       // of struct join_window
+    struct window_list windows;  // of struct join_window
     struct ranker ranker;
     struct join_pairs pairs;
     struct join_step *steps;
     size_t step_count, step_capacity;
     struct state_table *tables[2];
     struct state_table_desc descs[2];
-    struct arena arena;               // descriptors
-    struct arena scratch;             // of one batch
+    struct arena arena;    // descriptors
+    struct arena scratch;  // of one batch
     struct strbuf key, value;
 };
 
 // The window, made if it is new; NULL if it has fired already.
 struct join_window *tide__window_join_window(struct window_join *op, int64_t start, int64_t end, int64_t watermark);
-struct join_group *tide__window_join_group(struct window_join *op, struct join_window *window, struct str key, uint64_t hash);
+struct join_group *tide__window_join_group(struct window_join *op, struct join_window *window, struct str key,
+                                           uint64_t hash);
 void tide__window_join_put(struct window_join *op, struct join_group *group, uint32_t side, struct ranked_row *row);
 
 tide_status tide__window_join_state_open(struct window_join *op, tide_error *err) TIDE_CHECKED;
-tide_status tide__window_join_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
-void tide__window_join_save(struct operator *base, struct strbuf *out);
-tide_status tide__window_join_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_join_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
+void tide__window_join_save(struct operator* base, struct strbuf *out);
+tide_status tide__window_join_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
 
 #endif

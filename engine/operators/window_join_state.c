@@ -11,7 +11,9 @@
 
 enum { ARRIVAL_BYTES = 8 };
 
-static struct window_join *self(struct operator *op) { return (struct window_join *)op; }
+static struct window_join *self(struct operator* op) {
+    return (struct window_join *)op;
+}
 
 static tide_status open_side(struct window_join *op, uint32_t side, tide_error *err) {
     const struct plan_node *node = op->env.node, *input = node->inputs[side];
@@ -42,7 +44,7 @@ tide_status tide__window_join_state_open(struct window_join *op, tide_error *err
     return open_side(op, 1, err);
 }
 
-tide_status tide__window_join_barrier(struct operator *base, tide_error *err) {
+tide_status tide__window_join_barrier(struct operator* base, tide_error *err) {
     (void)err;
     struct window_join *op = self(base);
     for (size_t i = 0; i < op->windows.count; i++) {
@@ -63,7 +65,7 @@ tide_status tide__window_join_barrier(struct operator *base, tide_error *err) {
     return TIDE_OK;
 }
 
-void tide__window_join_save(struct operator *base, struct strbuf *out) {
+void tide__window_join_save(struct operator* base, struct strbuf *out) {
     uint64_t arrival = self(base)->ranker.arrival;
     if (arrival > 0) tide__strbuf_append(out, &arrival, sizeof arrival);
 }
@@ -77,13 +79,13 @@ static bool restore_row(struct window_join *op, uint32_t side, struct str key, s
     window->in_state[side] = true;
     struct str group_key = {key.data + WINDOW_KEY_BYTES, key.len - WINDOW_KEY_BYTES - ARRIVAL_BYTES};
     struct str arrival = {key.data + key.len - ARRIVAL_BYTES, ARRIVAL_BYTES};
-    struct join_group *group =
-        tide__window_join_group(op, window, group_key, tide__hash_bytes(group_key.data, group_key.len));
+    struct join_group *group = tide__window_join_group(op, window, group_key,
+                                                       tide__hash_bytes(group_key.data, group_key.len));
     tide__window_join_put(op, group, side, tide__ranked_restore(&op->ranker, arrival, row, 0));
     return true;
 }
 
-tide_status tide__window_join_restore(struct operator *base, struct str saved, tide_error *err) {
+tide_status tide__window_join_restore(struct operator* base, struct str saved, tide_error *err) {
     struct window_join *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);
@@ -96,7 +98,8 @@ tide_status tide__window_join_restore(struct operator *base, struct str saved, t
         while (good && tide__state_iter_next(iter, &key, &value)) good = restore_row(op, side, key, value);
         TIDE_TRY(tide__state_iter_close(iter, err));
         if (!good)
-            return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->descs[side].name);
+            return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged",
+                              op->descs[side].name);
     }
     return TIDE_OK;
 }

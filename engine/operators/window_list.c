@@ -32,8 +32,8 @@ static size_t find_place(const struct window_list *list, int64_t start, int64_t 
     return low;
 }
 
-struct open_window *tide__window_list_find(const struct window_list *list, int64_t start, int64_t end, int64_t watermark,
-                                           bool *out_late) {
+struct open_window *tide__window_list_find(const struct window_list *list, int64_t start, int64_t end,
+                                           int64_t watermark, bool *out_late) {
     size_t at = find_place(list, start, end);
     *out_late = false;
     if (at < list->first + list->count && list->items[at]->end == end && list->items[at]->start == start)
@@ -62,7 +62,8 @@ void tide__window_list_drop(struct window_list *list, size_t count) {
     if (list->count == 0) list->first = 0;
 }
 
-int64_t tide__window_list_next_trigger(const struct window_list *list, int64_t watermark, int64_t earliest, bool waits) {
+int64_t tide__window_list_next_trigger(const struct window_list *list, int64_t watermark, int64_t earliest,
+                                       bool waits) {
     int64_t at = list->count > 0 ? list->items[list->first]->trigger : WATERMARK_END;
     if (waits && earliest < at) at = earliest;
     return at > watermark || watermark == WATERMARK_END ? at : watermark + 1;
@@ -82,8 +83,7 @@ tide_status tide__window_key_drop(const struct open_window *window, struct state
     tide__key_put_time((char *)lower + 8, window->end);
     memcpy(upper, lower, sizeof upper);
     // The next key after all of the window's: one more, as a number of 16 bytes.
-    for (size_t i = sizeof upper; i-- > 0 && ++upper[i] == 0;) {
-    }
+    for (size_t i = sizeof upper; i-- > 0 && ++upper[i] == 0;) {}
     return tide__state_drop_range(table, (struct str){(char *)lower, sizeof lower},
                                   (struct str){(char *)upper, sizeof upper}, err);
 }

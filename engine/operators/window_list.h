@@ -15,8 +15,8 @@ struct open_window {
 };
 
 struct window_list {
-    struct window_cut cut;        // only its zone is used: when windows fire
-    struct open_window **items;   // [first, first + count)
+    struct window_cut cut;       // only its zone is used: when windows fire
+    struct open_window **items;  // [first, first + count)
     size_t first, count, capacity;
 };
 
@@ -24,8 +24,8 @@ void tide__window_list_init(struct window_list *list, bool ltz, const struct zon
 // The list must be empty.
 void tide__window_list_deinit(struct window_list *list);
 // The window; or NULL, and *out_late tells whether it has fired, else it is for the caller to add.
-struct open_window *tide__window_list_find(const struct window_list *list, int64_t start, int64_t end, int64_t watermark,
-                                           bool *out_late);
+struct open_window *tide__window_list_find(const struct window_list *list, int64_t start, int64_t end,
+                                           int64_t watermark, bool *out_late);
 // Takes the window, whose bounds are set; sets its trigger.
 void tide__window_list_add(struct window_list *list, struct open_window *window);
 static inline struct open_window *tide__window_list_at(const struct window_list *list, size_t i) {
@@ -40,6 +40,7 @@ int64_t tide__window_list_next_trigger(const struct window_list *list, int64_t w
 
 void tide__window_key_append(const struct open_window *window, struct strbuf *out);
 // Drops all entries of the window.
-tide_status tide__window_key_drop(const struct open_window *window, struct state_table *table, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_key_drop(const struct open_window *window, struct state_table *table,
+                                  tide_error *err) TIDE_CHECKED;
 
 #endif

@@ -15,11 +15,13 @@
 #include <assert.h>
 #include <string.h>
 
-static void close(struct operator *base);
+static void close(struct operator* base);
 
-static struct window_rank *self(struct operator *op) { return (struct window_rank *)op; }
+static struct window_rank *self(struct operator* op) {
+    return (struct window_rank *)op;
+}
 
-static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     struct window_rank *op = tide__calloc(1, sizeof *op);
     op->plan = &env->node->window_rank;
     op->env = *env;
@@ -129,14 +131,13 @@ static void rank_run(struct window_rank *op, struct rank_window *window, const s
 static void rank_partitions(struct window_rank *op, struct rank_window *window, const struct batch *batch,
                             const uint64_t *prefixes, const struct str *keys, size_t from, size_t to) {
     for (size_t i = from; i < to; i++) {
-        struct rank_top *top =
-            tide__window_rank_top(op, window, keys[i], tide__hash_bytes(keys[i].data, keys[i].len));
+        struct rank_top *top = tide__window_rank_top(op, window, keys[i], tide__hash_bytes(keys[i].data, keys[i].len));
         if (prefixes[i] > top->heap.worst) continue;
         offer(op, window, top, batch, i, prefixes[i]);
     }
 }
 
-static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input, (void)out, (void)err;
     assert(batch->kinds == NULL);
@@ -154,8 +155,7 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
         tide__key_encode(batch, plan->partitions, plan->partition_count, (struct str){0}, &op->scratch, keys);
     }
     for (size_t from = 0, to; from < rows; from = to) {
-        for (to = from + 1; to < rows && ends[to] == ends[from] && starts[to] == starts[from]; to++) {
-        }
+        for (to = from + 1; to < rows && ends[to] == ends[from] && starts[to] == starts[from]; to++) {}
         struct rank_window *window = tide__window_rank_window(op, starts[from], ends[from], base->watermark);
         if (window == NULL) {
             for (size_t i = from; i < to; i++) tide__late_row(base, op->env.late, batch, i, starts[i], ends[i]);
@@ -204,7 +204,8 @@ static tide_status emit_top(struct window_rank *op, struct rank_top *top, struct
     return TIDE_OK;
 }
 
-static tide_status emit_window(struct window_rank *op, struct rank_window *window, struct emitter *out, tide_error *err) {
+static tide_status emit_window(struct window_rank *op, struct rank_window *window, struct emitter *out,
+                               tide_error *err) {
     if (window->partitions == NULL) return emit_top(op, &window->single, out, err);
     tide__memtable_freeze(window->partitions);
     struct memtable_entry *const *entries = tide__memtable_sorted(window->partitions);
@@ -220,7 +221,7 @@ static void free_first(struct window_rank *op, size_t count) {
     op->base.stats.windows_open = op->windows.count;
 }
 
-static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct window_rank *op = self(base);
     size_t fired = 0;  // whose rows may be pending
     while (fired < op->windows.count && at(op, fired)->bounds.trigger <= watermark) {
@@ -240,13 +241,13 @@ static tide_status on_watermark(struct operator *base, int64_t watermark, struct
     return TIDE_OK;
 }
 
-static int64_t next_trigger(const struct operator *base, int64_t earliest) {
+static int64_t next_trigger(const struct operator* base, int64_t earliest) {
     const struct window_rank *op = (const struct window_rank *)base;
     // Above an aggregation rows come with a watermark that the aggregation asked for.
     return tide__window_list_next_trigger(&op->windows, base->watermark, earliest, !op->plan->above_aggregate);
 }
 
-static void close(struct operator *base) {
+static void close(struct operator* base) {
     struct window_rank *op = self(base);
     free_first(op, op->windows.count);
     tide__window_list_deinit(&op->windows);

@@ -19,7 +19,7 @@ struct rank_window {
     struct rank_top single;       // then this
     struct rank_top **dirty;      // those with rows that the state table does not have
     size_t dirty_count, dirty_capacity;
-    bool in_state;                // the state table has rows of it
+    bool in_state;  // the state table has rows of it
 };
 
 struct window_rank {
@@ -27,17 +27,17 @@ struct window_rank {
     const struct plan_window_rank *plan;
     struct operator_env env;
     struct ranker ranker;
-    uint32_t limit;                // rows kept a partition
-    struct window_list windows;    // of struct rank_window
+    uint32_t limit;              // rows kept a partition
+    struct window_list windows;  // of struct rank_window
     struct state_table *table;
     struct state_table_desc desc;
-    struct arena arena;            // descriptors
-    struct arena scratch;          // of one batch
-    struct arena output;           // of one batch that goes out
-    struct ranked_row **pending;   // rows that go out next
+    struct arena arena;           // descriptors
+    struct arena scratch;         // of one batch
+    struct arena output;          // of one batch that goes out
+    struct ranked_row **pending;  // rows that go out next
     int64_t *pending_ranks;
     size_t pending_count;
-    struct strbuf key, value;      // of the state
+    struct strbuf key, value;  // of the state
 };
 
 // The window, made if it is new; NULL if it has fired already.
@@ -52,8 +52,8 @@ void tide__window_rank_entered(struct window_rank *op, struct rank_window *windo
 tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err) TIDE_CHECKED;
 void tide__window_rank_delete(struct window_rank *op, const struct rank_window *window, const struct rank_top *top,
                               const struct ranked_row *row);
-tide_status tide__window_rank_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
-void tide__window_rank_save(struct operator *base, struct strbuf *out);
-tide_status tide__window_rank_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_rank_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
+void tide__window_rank_save(struct operator* base, struct strbuf *out);
+tide_status tide__window_rank_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
 
 #endif

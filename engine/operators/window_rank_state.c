@@ -16,13 +16,16 @@
 
 enum { ARRIVAL_BYTES = 8 };
 
-static struct window_rank *self(struct operator *op) { return (struct window_rank *)op; }
+static struct window_rank *self(struct operator* op) {
+    return (struct window_rank *)op;
+}
 
 tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err) {
     const struct plan_node *node = op->env.node;
     const struct plan_field *fields = node->inputs[0]->fields;
     const struct plan_window_rank *plan = op->plan;
-    struct state_field *keys = ARENA_ARRAY(&op->arena, struct state_field, plan->partition_count + plan->sort_count + 1);
+    struct state_field *keys = ARENA_ARRAY(&op->arena, struct state_field,
+                                           plan->partition_count + plan->sort_count + 1);
     size_t count = 0;
     for (uint32_t i = 0; i < plan->partition_count; i++) {
         const struct plan_field *field = &fields[plan->partitions[i]];
@@ -77,7 +80,7 @@ static void put_top(struct window_rank *op, struct rank_window *window, struct r
     }
 }
 
-tide_status tide__window_rank_barrier(struct operator *base, tide_error *err) {
+tide_status tide__window_rank_barrier(struct operator* base, tide_error *err) {
     (void)err;
     struct window_rank *op = self(base);
     for (size_t i = 0; i < op->windows.count; i++) {
@@ -88,7 +91,7 @@ tide_status tide__window_rank_barrier(struct operator *base, tide_error *err) {
     return TIDE_OK;
 }
 
-void tide__window_rank_save(struct operator *base, struct strbuf *out) {
+void tide__window_rank_save(struct operator* base, struct strbuf *out) {
     uint64_t arrival = self(base)->ranker.arrival;
     if (arrival > 0) tide__strbuf_append(out, &arrival, sizeof arrival);
 }
@@ -116,8 +119,8 @@ static bool restore_entry(struct window_rank *op, struct batch *one, struct str 
     struct rank_window *window = tide__window_rank_window(op, start, end, WATERMARK_NONE);
     if (window == NULL) return false;
     window->in_state = true;
-    struct rank_top *top =
-        tide__window_rank_top(op, window, partition, tide__hash_bytes(partition.data, partition.len));
+    struct rank_top *top = tide__window_rank_top(op, window, partition,
+                                                 tide__hash_bytes(partition.data, partition.len));
     struct ranked_row *row = tide__ranked_restore(&op->ranker, rest, bytes, prefix);
     struct ranked_row *evicted = tide__ranked_heap_put(&top->heap, &op->ranker, op->limit, row);
     // Only if this plan keeps fewer rows than the one that wrote the state.
@@ -139,7 +142,7 @@ static tide_status restore_rows(struct window_rank *op, struct batch *one, tide_
     return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc.name);
 }
 
-tide_status tide__window_rank_restore(struct operator *base, struct str saved, tide_error *err) {
+tide_status tide__window_rank_restore(struct operator* base, struct str saved, tide_error *err) {
     struct window_rank *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

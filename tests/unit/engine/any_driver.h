@@ -10,23 +10,23 @@
 #include "state/state.h"
 
 struct emitter {
-    struct strbuf text;      // `+I 1 x NULL\n` a row
+    struct strbuf text;  // `+I 1 x NULL\n` a row
     uint64_t rows;
-    bool silent;             // count only
+    bool silent;  // count only
 };
 
 struct any_driver {
-    struct arena arena;             // plan
+    struct arena arena;  // plan
     struct plan plan;
     struct plan_node *node;
     struct plan_node *inputs[2];
     const struct operator_class *class;
-    struct operator *op;
+    struct operator* op;
     struct state_store *store;
     struct memory_budget budget;
     size_t batch_rows_max;
     struct emitter out;
-    uint64_t late_before;           // late rows of operators that were put away
+    uint64_t late_before;  // late rows of operators that were put away
 };
 
 // A node of the class's kind: fill in its fields and driver->node, then open.

@@ -38,7 +38,8 @@ static void add_aggregate(struct plan_group_aggregate *plan, const char *name, i
 
 static void make_driver(struct any_driver *driver, const struct scenario *scenario) {
     any_driver_init(driver, &tide__group_aggregate_class);
-    struct type number = tide__type_make(TYPE_BIGINT, true), text = tide__type_make_sized(TYPE_VARCHAR, true, TYPE_STRING_LENGTH, 0);
+    struct type number = tide__type_make(TYPE_BIGINT, true),
+                text = tide__type_make_sized(TYPE_VARCHAR, true, TYPE_STRING_LENGTH, 0);
     const char *names[] = {"k", "v", "t", "id"}, *out_names[] = {"k", "n", "s", "lo", "d", "hi"};
     struct type types[] = {text, number, text, number}, out_types[] = {text, number, number, number, number, text};
     any_driver_input(driver, 0, names, types, COLUMNS);
@@ -148,17 +149,20 @@ static void make_rows(const struct scenario *scenario, uint64_t seed, struct any
             continue;
         }
         struct any_row *row = &rows[i];
-        *row = (struct any_row){.kind = scenario->updates && any_random(&random) % 2 == 0 ? ROW_UPDATE_AFTER : ROW_INSERT};
-        row->values[KEY] = (struct any_value){any_random(&random) % 6 == 0, 0, keys[any_random(&random) % scenario->key_values]};
-        row->values[VALUE] = (struct any_value){any_random(&random) % 4 == 0, (int64_t)(any_random(&random) % 9) - 4, NULL};
+        *row = (struct any_row){.kind = scenario->updates && any_random(&random) % 2 == 0 ? ROW_UPDATE_AFTER
+                                                                                          : ROW_INSERT};
+        row->values[KEY] = (struct any_value){any_random(&random) % 6 == 0, 0,
+                                              keys[any_random(&random) % scenario->key_values]};
+        row->values[VALUE] = (struct any_value){any_random(&random) % 4 == 0, (int64_t)(any_random(&random) % 9) - 4,
+                                                NULL};
         row->values[TEXT] = (struct any_value){any_random(&random) % 4 == 0, 0, texts[any_random(&random) % 4]};
         row->values[ID].i64 = (int64_t)i;
         live[live_count++] = *row;
     }
 }
 
-static void run(const struct scenario *scenario, const struct any_row *rows, size_t batch_rows, size_t barrier, bool restore,
-                const char *expected) {
+static void run(const struct scenario *scenario, const struct any_row *rows, size_t batch_rows, size_t barrier,
+                bool restore, const char *expected) {
     struct any_driver driver;
     make_driver(&driver, scenario);
     driver.batch_rows_max = batch_rows;
@@ -244,7 +248,8 @@ START_TEST(batch_mode_gives_finals) {
             struct batch batch = any_batch(driver.inputs[0], rows, 3, &arena);
             if (rows_given) any_driver_batch(&driver, 0, &batch);
             any_driver_watermark(&driver, WATERMARK_END);
-            static const char *const expected[2][2] = {{"+I 0 NULL NULL\n", ""}, {"+I 3 15 3\n", "+I a 1 7 7\n+I b 2 8 3\n"}};
+            static const char *const expected[2][2] = {{"+I 0 NULL NULL\n", ""},
+                                                       {"+I 3 15 3\n", "+I a 1 7 7\n+I b 2 8 3\n"}};
             ck_assert_str_eq(driver.out.text.data == NULL ? "" : driver.out.text.data, expected[rows_given][keyed]);
             tide__arena_deinit(&arena);
             any_driver_deinit(&driver);
@@ -263,7 +268,7 @@ START_TEST(many_groups_are_cheap) {
         driver.out.silent = true;
         any_driver_open(&driver);
         struct any_row *rows = tide__calloc(BATCH, sizeof *rows);
-        char (*keys)[16] = tide__calloc(BATCH, sizeof *keys);
+        char(*keys)[16] = tide__calloc(BATCH, sizeof *keys);
         struct arena arena;
         tide__arena_init(&arena);
         for (size_t i = 0; i < BATCH; i++) {
@@ -275,7 +280,8 @@ START_TEST(many_groups_are_cheap) {
         clock_t begin = clock();
         for (int b = 0; b < BATCHES; b++) any_driver_batch(&driver, 0, &batch);
         double ns = (double)(clock() - begin) / CLOCKS_PER_SEC * 1e9 / (BATCH * BATCHES);
-        if (getenv("TIDE_BENCH") != NULL) fprintf(stderr, "group aggregate, %s: %.0f ns a row\n", keyed ? "1024 groups" : "one group", ns);
+        if (getenv("TIDE_BENCH") != NULL)
+            fprintf(stderr, "group aggregate, %s: %.0f ns a row\n", keyed ? "1024 groups" : "one group", ns);
         tide__arena_deinit(&arena);
         tide__free(keys);
         tide__free(rows);

@@ -92,7 +92,9 @@ struct lines {
     size_t count;
 };
 
-static int compare_lines(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int compare_lines(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static void add_line(struct lines *lines, const char *text, size_t len) {
     ck_assert(lines->count < sizeof lines->items / sizeof lines->items[0]);
@@ -166,7 +168,8 @@ static void apply(const char *text, bool insert_only, struct lines *out) {
             add_line(out, text + 2, (size_t)(end - text) - 2);
         } else {
             size_t len = (size_t)(end - text) - 2, at = 0;
-            while (at < out->count && (strlen(out->items[at]) != len || memcmp(out->items[at], text + 2, len) != 0)) at++;
+            while (at < out->count && (strlen(out->items[at]) != len || memcmp(out->items[at], text + 2, len) != 0))
+                at++;
             ck_assert_msg(!insert_only && at < out->count, "takes back a row that is not there: %.*s", (int)len, text);
             tide__free(out->items[at]);
             out->items[at] = out->items[--out->count];
@@ -177,7 +180,8 @@ static void apply(const char *text, bool insert_only, struct lines *out) {
 
 // --- runs -----------------------------------------------------------------------------------------------------------------
 
-static char *run(const struct scenario *scenario, const struct event *events, size_t count, size_t batch_rows, size_t barrier) {
+static char *run(const struct scenario *scenario, const struct event *events, size_t count, size_t batch_rows,
+                 size_t barrier) {
     struct any_driver driver;
     make_driver(&driver, scenario);
     driver.batch_rows_max = batch_rows;
@@ -187,7 +191,8 @@ static char *run(const struct scenario *scenario, const struct event *events, si
         tide__arena_init(&arena);
         struct any_row rows[16];
         size_t n = 0;
-        while (i + n < count && n < batch_rows && n < 16 && events[i].side >= 0 && events[i + n].side == events[i].side) {
+        while (i + n < count && n < batch_rows && n < 16 && events[i].side >= 0 &&
+               events[i + n].side == events[i].side) {
             rows[n] = events[i + n].row;
             n++;
         }
@@ -239,7 +244,10 @@ static void check(const struct scenario *scenario) {
 }
 
 START_TEST(regular_join) {
-    struct scenario s = {.kind = (enum join_kind)(_i / 8), .keyed = _i % 2 == 0, .conditional = _i / 2 % 2 == 1, .updates = _i / 4 % 2 == 1};
+    struct scenario s = {.kind = (enum join_kind)(_i / 8),
+                         .keyed = _i % 2 == 0,
+                         .conditional = _i / 2 % 2 == 1,
+                         .updates = _i / 4 % 2 == 1};
     check(&s);
 }
 END_TEST

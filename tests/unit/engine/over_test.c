@@ -26,11 +26,13 @@ static size_t make_events(uint64_t seed, struct event *events) {
     uint64_t random = seed;
     size_t count = 0;
     for (int64_t i = 0; i < ROWS; i++) {
-        if (any_random(&random) % 6 == 0) events[count++] = (struct event){.is_watermark = true, .watermark = i * 10 - 40};
+        if (any_random(&random) % 6 == 0)
+            events[count++] = (struct event){.is_watermark = true, .watermark = i * 10 - 40};
         struct event *event = &events[count++];
         *event = (struct event){0};
         event->row.values[KEY] = (struct any_value){any_random(&random) % 7 == 0, any_random(&random) % 3, NULL};
-        event->row.values[VALUE] = (struct any_value){any_random(&random) % 5 == 0, (int64_t)(any_random(&random) % 50) - 10, NULL};
+        event->row.values[VALUE] = (struct any_value){any_random(&random) % 5 == 0,
+                                                      (int64_t)(any_random(&random) % 50) - 10, NULL};
         event->row.values[ID].i64 = i;
         // Often equal, sometimes late.
         event->row.values[TIME].i64 = tide__time_floor(i * 10 - (int64_t)(any_random(&random) % 70), 0, 20);
@@ -41,8 +43,13 @@ static size_t make_events(uint64_t seed, struct event *events) {
 
 static void add_aggregate(struct over_call *call, const char *name, const struct type *type) {
     *call = (struct over_call){.kind = OVER_CALL_AGGREGATE, .type = type, .name = name};
-    call->aggregate = (struct aggregate_call){.aggregate = tide__aggregate_find(tide__str(name)), .type = type, .name = name,
-                                              .arg_count = 1, .args = {VALUE}, .arg_types = {type}, .filter = -1};
+    call->aggregate = (struct aggregate_call){.aggregate = tide__aggregate_find(tide__str(name)),
+                                              .type = type,
+                                              .name = name,
+                                              .arg_count = 1,
+                                              .args = {VALUE},
+                                              .arg_types = {type},
+                                              .filter = -1};
     call->aggregate.parameter.is_null = true;
     ck_assert(call->aggregate.aggregate != NULL);
 }
@@ -50,9 +57,12 @@ static void add_aggregate(struct over_call *call, const char *name, const struct
 static void make_driver(struct any_driver *driver, const struct scenario *s) {
     any_driver_init(driver, &tide__over_class);
     struct type number = tide__type_make(TYPE_BIGINT, true), time = tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0);
-    time.time_attribute = s->proctime ? TIME_ATTRIBUTE_PROCTIME : s->batch_mode ? TIME_ATTRIBUTE_NONE : TIME_ATTRIBUTE_ROWTIME;
+    time.time_attribute = s->proctime     ? TIME_ATTRIBUTE_PROCTIME
+                          : s->batch_mode ? TIME_ATTRIBUTE_NONE
+                                          : TIME_ATTRIBUTE_ROWTIME;
     const char *names[] = {"k", "v", "id", "ts", "sum", "max", "n", "rn", "rk", "dr", "lag", "lag0"};
-    struct type types[] = {number, number, number, time, number, number, number, number, number, number, number, number};
+    struct type types[] = {number, number, number, time,   number, number,
+                           number, number, number, number, number, number};
     any_driver_input(driver, 0, names, types, COLUMNS);
     any_driver_output(driver, names, types, COLUMNS + 6 + (s->lag ? 2 : 0));
     driver->plan.settings.batch_mode = s->batch_mode;
@@ -74,7 +84,8 @@ static void make_driver(struct any_driver *driver, const struct scenario *s) {
     plan->calls[3] = (struct over_call){.kind = OVER_CALL_ROW_NUMBER, .type = type};
     plan->calls[4] = (struct over_call){.kind = OVER_CALL_RANK, .type = type};
     plan->calls[5] = (struct over_call){.kind = OVER_CALL_DENSE_RANK, .type = type};
-    plan->calls[6] = (struct over_call){.kind = OVER_CALL_LAG, .type = type, .column = VALUE, .offset = 3, .fallback = {.i64 = -99}};
+    plan->calls[6] = (struct over_call){
+        .kind = OVER_CALL_LAG, .type = type, .column = VALUE, .offset = 3, .fallback = {.i64 = -99}};
     plan->calls[7] = (struct over_call){.kind = OVER_CALL_LAG, .type = type, .column = VALUE, .offset = 0};
 }
 
@@ -102,7 +113,8 @@ static bool are_peers(const struct scenario *s, const struct event *a, const str
 }
 
 // The aggregates over the frame of partition row `at`, of `count` rows.
-static void frame_of(const struct scenario *s, const struct event **rows, size_t count, size_t at, struct any_value *out) {
+static void frame_of(const struct scenario *s, const struct event **rows, size_t count, size_t at,
+                     struct any_value *out) {
     int64_t sum = 0, max = INT64_MIN, n = 0;
     for (size_t i = 0; i < count; i++) {
         bool in = i <= at;
@@ -169,8 +181,8 @@ static uint64_t expect(const struct scenario *s, const struct event *events, siz
     return late;
 }
 
-static void run(const struct scenario *scenario, const struct event *events, size_t count, size_t batch_rows, size_t barrier,
-                const char *expected, uint64_t late) {
+static void run(const struct scenario *scenario, const struct event *events, size_t count, size_t batch_rows,
+                size_t barrier, const char *expected, uint64_t late) {
     struct any_driver driver;
     make_driver(&driver, scenario);
     driver.batch_rows_max = batch_rows;

@@ -19,7 +19,8 @@ struct scenario {
 
 static void make_driver(struct any_driver *driver, const struct scenario *scenario) {
     any_driver_init(driver, &tide__rank_class);
-    struct type number = tide__type_make(TYPE_BIGINT, true), text = tide__type_make_sized(TYPE_VARCHAR, true, TYPE_STRING_LENGTH, 0);
+    struct type number = tide__type_make(TYPE_BIGINT, true),
+                text = tide__type_make_sized(TYPE_VARCHAR, true, TYPE_STRING_LENGTH, 0);
     const char *names[] = {"k", "s", "id", "rn"};
     struct type types[] = {text, number, number, tide__type_make(TYPE_BIGINT, false)};
     any_driver_input(driver, 0, names, types, COLUMNS);
@@ -101,13 +102,16 @@ static void print_difference(struct model *model, const struct any_row **before,
         return;
     }
     size_t last = (size_t)s->last, shared = 0;
-    while (shared < before_count && shared < after_count && before[shared]->values[ID].i64 == after[shared]->values[ID].i64)
+    while (shared < before_count && shared < after_count &&
+           before[shared]->values[ID].i64 == after[shared]->values[ID].i64)
         shared++;
     if (shared >= last) return;
     if (s->has_rank || s->first > 1) {
         for (size_t r = shared; r < last && (r < before_count || r < after_count); r++) {
-            if (r < before_count) print(model, before[r], r < after_count ? ROW_UPDATE_BEFORE : ROW_DELETE, (int64_t)r + 1);
-            if (r < after_count) print(model, after[r], r < before_count ? ROW_UPDATE_AFTER : ROW_INSERT, (int64_t)r + 1);
+            if (r < before_count)
+                print(model, before[r], r < after_count ? ROW_UPDATE_BEFORE : ROW_DELETE, (int64_t)r + 1);
+            if (r < after_count)
+                print(model, after[r], r < before_count ? ROW_UPDATE_AFTER : ROW_INSERT, (int64_t)r + 1);
         }
     } else if (after_count > before_count) {
         if (before_count >= last) print(model, before[last - 1], ROW_DELETE, 1);
@@ -155,7 +159,8 @@ static size_t make_rows(const struct scenario *scenario, uint64_t seed, struct a
             continue;
         }
         struct any_row *row = &rows[i];
-        *row = (struct any_row){.kind = scenario->updates && any_random(&random) % 2 == 0 ? ROW_UPDATE_AFTER : ROW_INSERT};
+        *row = (struct any_row){.kind = scenario->updates && any_random(&random) % 2 == 0 ? ROW_UPDATE_AFTER
+                                                                                          : ROW_INSERT};
         row->values[KEY] = (struct any_value){any_random(&random) % 6 == 0, 0, keys[any_random(&random) % 4]};
         row->values[SORT] = (struct any_value){any_random(&random) % 8 == 0, any_random(&random) % 6, NULL};
         row->values[ID].i64 = (int64_t)i;
@@ -164,8 +169,8 @@ static size_t make_rows(const struct scenario *scenario, uint64_t seed, struct a
     return count;
 }
 
-static void run(const struct scenario *scenario, const struct any_row *rows, size_t count, size_t batch_rows, size_t barrier,
-                bool restore, const char *expected) {
+static void run(const struct scenario *scenario, const struct any_row *rows, size_t count, size_t batch_rows,
+                size_t barrier, bool restore, const char *expected) {
     struct any_driver driver;
     make_driver(&driver, scenario);
     driver.batch_rows_max = batch_rows;
@@ -274,9 +279,12 @@ START_TEST(first_row_waits_for_the_watermark) {
         time->time_attribute = TIME_ATTRIBUTE_ROWTIME;
         any_driver_open(&driver);
         // key, time; a time of -1 stands for a watermark.
-        static const struct { const char *key; int64_t time, watermark; } steps[] = {
-            {"a", 30, 0}, {"b", 10, 0}, {"a", 10, 0}, {"c", 50, 0}, {"b", 10, 0}, {NULL, 0, 9}, {"d", 8, 0}, {"d", 9, 0},
-            {NULL, 0, 20}, {"b", 20, 0}, {"d", 40, 0}, {"c", 45, 0}, {"e", 20, 0}, {NULL, 0, INT64_MAX},
+        static const struct {
+            const char *key;
+            int64_t time, watermark;
+        } steps[] = {
+            {"a", 30, 0}, {"b", 10, 0},  {"a", 10, 0}, {"c", 50, 0}, {"b", 10, 0}, {NULL, 0, 9}, {"d", 8, 0},
+            {"d", 9, 0},  {NULL, 0, 20}, {"b", 20, 0}, {"d", 40, 0}, {"c", 45, 0}, {"e", 20, 0}, {NULL, 0, INT64_MAX},
         };
         for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
             if (steps[i].key == NULL) {

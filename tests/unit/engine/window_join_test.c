@@ -112,7 +112,8 @@ static void print_side(const struct event *event, struct strbuf *out) {
     }
 }
 
-static void print_pair(const struct scenario *s, const struct event *left, const struct event *right, struct strbuf *out) {
+static void print_pair(const struct scenario *s, const struct event *left, const struct event *right,
+                       struct strbuf *out) {
     tide__strbuf_append_c(out, "+I");
     print_side(left, out);
     if (s->kind != JOIN_SEMI && s->kind != JOIN_ANTI) print_side(right, out);
@@ -171,8 +172,8 @@ static void expect(const struct scenario *s, const struct event *events, size_t 
     for (int side = 0; side < 2; side++) tide__free(sides[side]);
 }
 
-static void run(const struct scenario *scenario, const struct event *events, size_t count, size_t batch_rows, size_t barrier,
-                const char *expected) {
+static void run(const struct scenario *scenario, const struct event *events, size_t count, size_t batch_rows,
+                size_t barrier, const char *expected) {
     struct any_driver driver;
     make_driver(&driver, scenario);
     driver.batch_rows_max = batch_rows;
@@ -182,7 +183,8 @@ static void run(const struct scenario *scenario, const struct event *events, siz
         tide__arena_init(&arena);
         struct any_row rows[16];
         size_t n = 0;
-        while (i + n < count && n < batch_rows && n < 16 && events[i].side >= 0 && events[i + n].side == events[i].side) {
+        while (i + n < count && n < batch_rows && n < 16 && events[i].side >= 0 &&
+               events[i + n].side == events[i].side) {
             rows[n] = events[i + n].row;
             n++;
         }

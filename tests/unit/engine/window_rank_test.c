@@ -25,8 +25,8 @@ struct event {
     struct any_row row;
 };
 
-static const char *const texts[] = {"", "a", "aa", "b", "long text with more than eight bytes 1",
-                                    "long text with more than eight bytes 2"};
+static const char *const texts[] = {
+    "", "a", "aa", "b", "long text with more than eight bytes 1", "long text with more than eight bytes 2"};
 
 static size_t make_events(uint64_t seed, struct event *events, size_t rows) {
     uint64_t random = seed;
@@ -184,7 +184,8 @@ static void run(const struct scenario *scenario, const struct event *events, siz
         since = 0;
         any_driver_barrier(&driver, restore);
     }
-    ck_assert_str_eq(driver.out.text.data == NULL ? "" : driver.out.text.data, expected->data == NULL ? "" : expected->data);
+    ck_assert_str_eq(driver.out.text.data == NULL ? "" : driver.out.text.data,
+                     expected->data == NULL ? "" : expected->data);
     ck_assert_uint_eq(driver.op->stats.late_rows + driver.late_before, late);
     any_driver_barrier(&driver, false);
     ck_assert_uint_eq(any_driver_entries(&driver), 0);
