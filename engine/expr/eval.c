@@ -8,6 +8,7 @@
 #include "engine/expr/kernel.h"
 
 #include <assert.h>
+#include <time.h>
 
 static void fill_literal(const struct expr *expr, size_t batch_rows, struct selection rows, struct arena *arena,
                          struct column *out) {
@@ -148,4 +149,11 @@ void tide__column_copy(const struct column *from, struct selection rows, struct 
     case PHYSICAL_STR: EACH_ROW(rows, i, out->str[i] = from->str[i];); break;
     case PHYSICAL_TIME: EACH_ROW(rows, i, out->time[i] = from->time[i];); break;
     }
+}
+
+int64_t tide__eval_now(const struct eval_context *ctx) {
+    if (ctx->now_ms != 0) return ctx->now_ms;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }

@@ -114,6 +114,9 @@ static inline int64_t tide__wrap_integer(enum type_kind kind, int64_t v) {
     }
 }
 
+// The query's or row's time; the machine's if the caller of the evaluation has not set one.
+int64_t tide__eval_now(const struct eval_context *ctx);
+
 // Evaluates the arguments, makes `out` with the NULLs of the arguments and hands the other rows to `run`.
 typedef tide_status tide__kernel_run(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                      struct selection rows, struct column *out, tide_error *err);

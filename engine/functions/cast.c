@@ -37,13 +37,15 @@ static bool keeps_value(const struct type *from, const struct type *to) {
     return from->kind == to->kind && tide__type_is_interval(from);
 }
 
-static bool find_cast(const struct type *from, const struct type *to, cast_run **out) {
+bool tide__cast_find(const struct type *from, const struct type *to, cast_run **out) {
     *out = NULL;
     if (keeps_value(from, to)) return true;
     if (tide__type_is_string(to) || is_bytes(to)) {
         *out = tide__cast_to_text(from, to);
     } else if (tide__type_is_string(from)) {
         *out = tide__cast_from_text(to);
+    } else if (from->child_count > 0) {
+        *out = tide__cast_nested(from, to);
     } else if (is_time(from) && is_time(to)) {
         *out = tide__cast_time(from, to);
     } else {
@@ -63,7 +65,7 @@ tide_status tide__cast_failed(struct cast_job *job, size_t row) {
     tide__fail_at(
         job->err, TIDE_ERR_RUNTIME, job->call->pos, "cannot cast '%.*s%s' to %s", shown,
         value.data == NULL ? "" : value.data, value.len > 80 ? "..." : "",
-        tide__type_text(job->ctx->scratch, tide__type_with_nullable(job->ctx->scratch, job->call->type, true)));
+        tide__type_text(job->ctx->scratch, tide__type_with_nullable(job->ctx->scratch, job->out->type, true)));
     tide__strbuf_deinit(&value);
     return tide__fail_hint(job->err, "TRY_CAST gives NULL instead of failing");
 }
@@ -112,7 +114,7 @@ static tide_status infer_cast_as(struct infer_context *ctx, struct expr *call, b
     to.time_attribute = TIME_ATTRIBUTE_NONE;
     call->type = tide__type_copy(ctx->arena, &to);
     cast_run *run = NULL;
-    if (!find_cast(from, &to, &run)) return no_cast(ctx, call, err);
+    if (!tide__cast_find(from, &to, &run)) return no_cast(ctx, call, err);
     struct cast_plan *plan = ARENA_NEW(ctx->arena, struct cast_plan);
     *plan = (struct cast_plan){run, is_try, false};
     call->prepared = plan;

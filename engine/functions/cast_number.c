@@ -19,7 +19,7 @@ static int64_t int_of_double(double d) {
 }
 
 static tide_status integer_to_integer(struct cast_job *job) {
-    enum type_kind kind = job->call->type->kind;
+    enum type_kind kind = job->out->type->kind;
     const int64_t *in = job->in->i64;
     int64_t *out = job->out->i64;
     EACH_ROW(job->rows, i, out[i] = tide__wrap_integer(kind, in[i]););
@@ -27,14 +27,14 @@ static tide_status integer_to_integer(struct cast_job *job) {
 }
 
 static tide_status double_to_integer(struct cast_job *job) {
-    enum type_kind kind = job->call->type->kind;
+    enum type_kind kind = job->out->type->kind;
     EACH_ROW(job->rows, i, double d = job->in->f64[i];
              job->out->i64[i] = kind == TYPE_BIGINT ? long_of_double(d) : tide__wrap_integer(kind, int_of_double(d)););
     return TIDE_OK;
 }
 
 static tide_status decimal_to_integer(struct cast_job *job) {
-    enum type_kind kind = job->call->type->kind;
+    enum type_kind kind = job->out->type->kind;
     int128 unit = tide__pow10(job->in->type->scale);
     EACH_ROW(job->rows, i,
              job->out->i64[i] = tide__wrap_integer(kind, (int64_t)(tide__decimal_at(job->in, i) / unit)););
@@ -47,7 +47,7 @@ static tide_status boolean_to_integer(struct cast_job *job) {
 }
 
 static tide_status number_to_double(struct cast_job *job) {
-    bool is_float = job->call->type->kind == TYPE_FLOAT;
+    bool is_float = job->out->type->kind == TYPE_FLOAT;
     EACH_ROW(job->rows, i, double d = tide__double_at(job->in, i); job->out->f64[i] = is_float ? (float)d : d;);
     return TIDE_OK;
 }

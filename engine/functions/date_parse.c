@@ -16,6 +16,8 @@ struct reader {
     const struct date_pattern *pattern;
     struct str text;
     size_t at;
+    bool zoned;         // the text has a zone
+    int64_t offset_ms;  // of it
     bool has[FIELD_COUNT];
     int64_t fields[FIELD_COUNT];
 };
@@ -153,6 +155,28 @@ static bool take_number(struct reader *r, size_t index) {
     return store(r, part, negative ? -v : v, digits);
 }
 
+// `Z`, `UTC`, `GMT`, `+hh`, `+hhmm`, `+hh:mm`, also behind UTC or GMT.
+static bool take_zone(struct reader *r) {
+    struct str rest = {r->text.data + r->at, r->text.len - r->at};
+    bool named = rest.len >= 3 && (memcmp(rest.data, "UTC", 3) == 0 || memcmp(rest.data, "GMT", 3) == 0);
+    bool zulu = rest.len >= 1 && rest.data[0] == 'Z';
+    r->at += named ? 3 : zulu ? 1 : 0;
+    r->zoned = true;
+    r->offset_ms = 0;
+    char sign = r->at < r->text.len ? r->text.data[r->at] : 0;
+    if (zulu || (sign != '+' && sign != '-')) return named || zulu;
+    r->at++;
+    int64_t hours = 0, minutes = 0;
+    size_t digits = 0;
+    if (!take_digits(r, 2, &hours, &digits) || digits != 2) return false;
+    bool colon = r->at < r->text.len && r->text.data[r->at] == ':';
+    r->at += colon;
+    bool more = r->at < r->text.len && is_digit(r->text.data[r->at]);
+    if ((colon || more) && (!take_digits(r, 2, &minutes, &digits) || digits != 2)) return false;
+    r->offset_ms = (hours * 60 + minutes) * MILLIS_PER_MINUTE * (sign == '-' ? -1 : 1);
+    return true;
+}
+
 static bool take_part(struct reader *r, size_t index) {
     const struct date_part *part = &r->pattern->parts[index];
     bool simple = r->pattern->simple;
@@ -180,7 +204,7 @@ static bool take_part(struct reader *r, size_t index) {
         return true;
     case 'z':
     case 'Z':
-    case 'X': return false;
+    case 'X': return take_zone(r);
     default: return take_number(r, index);
     }
 }
@@ -256,9 +280,18 @@ static bool finish(const struct reader *r, struct timestamp *out) {
     return true;
 }
 
-bool tide__date_pattern_parse(const struct date_pattern *pattern, struct str text, struct timestamp *out) {
+bool tide__date_pattern_parse_zoned(const struct date_pattern *pattern, struct str text, struct timestamp *out,
+                                    bool *out_zoned) {
     struct reader r = {.pattern = pattern, .text = text};
     if (!take_parts(&r, 0, pattern->count)) return false;
     if (!pattern->simple && r.at != text.len) return false;
-    return finish(&r, out);
+    if (!finish(&r, out)) return false;
+    *out_zoned = r.zoned;
+    if (r.zoned) out->ms -= r.offset_ms;
+    return true;
+}
+
+bool tide__date_pattern_parse(const struct date_pattern *pattern, struct str text, struct timestamp *out) {
+    bool zoned = false;
+    return tide__date_pattern_parse_zoned(pattern, text, out, &zoned);
 }

@@ -27,5 +27,8 @@ void tide__date_pattern_format(const struct date_pattern *pattern, struct timest
                                struct strbuf *out);
 // The wall clock; missing fields as Flink fills them. False: the text does not fit.
 bool tide__date_pattern_parse(const struct date_pattern *pattern, struct str text, struct timestamp *out);
+// The same, but where the pattern has read a zone (X, Z or z), *out is an instant and *out_zoned true.
+bool tide__date_pattern_parse_zoned(const struct date_pattern *pattern, struct str text, struct timestamp *out,
+                                    bool *out_zoned);
 
 #endif

@@ -5,19 +5,9 @@
 #include "engine/functions/functions_list.h"
 #include "engine/functions/infer.h"
 
-#include <time.h>
-
-// The query's or row's time; the machine's if the caller has not set one.
-static int64_t now_ms(const struct eval_context *ctx) {
-    if (ctx->now_ms != 0) return ctx->now_ms;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static tide_status run_now(struct eval_context *ctx, const struct expr *call, const struct column *args,
                            struct selection rows, struct column *out, tide_error *err) {
-    int64_t instant = now_ms(ctx), local = tide__zone_to_local(ctx->zone, instant), v = instant;
+    int64_t instant = tide__eval_now(ctx), local = tide__zone_to_local(ctx->zone, instant), v = instant;
     switch (call->type->kind) {
     case TYPE_DATE: v = tide__floor_div(local, MILLIS_PER_DAY); break;
     case TYPE_TIME: v = tide__time_floor(tide__floor_mod(local, MILLIS_PER_DAY), 0, 1000); break;

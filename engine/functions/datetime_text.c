@@ -227,7 +227,7 @@ static tide_status infer_to_date(struct infer_context *ctx, struct expr *call, t
 static tide_status run_unix_timestamp(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                       struct selection rows, struct column *out, tide_error *err) {
     if (call->arg_count == 0) {
-        EACH_ROW(rows, i, out->i64[i] = tide__floor_div(ctx->now_ms, 1000););
+        EACH_ROW(rows, i, out->i64[i] = tide__floor_div(tide__eval_now(ctx), 1000););
         return TIDE_OK;
     }
     struct date_pattern pattern;
@@ -236,8 +236,9 @@ static tide_status run_unix_timestamp(struct eval_context *ctx, const struct exp
         size_t i = tide__row_at(rows, nth);
         TIDE_TRY(row_pattern(ctx, call, patterns, i, &pattern, err));
         struct timestamp t = {0, 0};
-        bool ok = tide__date_pattern_parse(&pattern, args[0].str[i], &t);
-        out->i64[i] = ok ? tide__zone_to_utc(ctx->zone, t.ms) / 1000 : INT64_MIN;
+        bool zoned = false, ok = tide__date_pattern_parse_zoned(&pattern, args[0].str[i], &t, &zoned);
+        int64_t instant = zoned ? t.ms : tide__zone_to_utc(ctx->zone, t.ms);
+        out->i64[i] = ok ? instant / 1000 : INT64_MIN;
     }
     return TIDE_OK;
 }

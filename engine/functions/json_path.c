@@ -48,8 +48,12 @@ static const char *take_bracket(struct str text, size_t *at, struct json_step *s
     return NULL;
 }
 
-// `.name`, `.*` or `..name`; *at stands behind the first dot.
+// `.name`, `.['name']`, `.*` or `..name`; *at stands behind the first dot.
 static const char *take_name(struct str text, size_t *at, struct json_step *step) {
+    if (*at < text.len && text.data[*at] == '[') {
+        ++*at;
+        return take_bracket(text, at, step);
+    }
     bool deep = *at < text.len && text.data[*at] == '.';
     size_t begin = *at += deep;
     while (*at < text.len && text.data[*at] != '.' && text.data[*at] != '[') ++*at;
