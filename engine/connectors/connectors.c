@@ -12,7 +12,7 @@
 static const struct sink_class *const sinks[] = {&tide__filesystem_sink, &tide__print_sink, &tide__blackhole_sink};
 static const char *const connector_names[] = {"filesystem", "print", "blackhole"};
 static const char *const later_connectors[] = {"kafka", "upsert-kafka", "datagen", "jdbc", "values", "socket"};
-static const char *const later_formats[] = {"json", "raw", "avro", "parquet", "orc", "debezium-json", "canal-json"};
+static const char *const later_formats[] = {"avro", "parquet", "orc", "debezium-json", "canal-json"};
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -144,7 +144,7 @@ static tide_status find_format(const struct table *table, const struct format_cl
     size_t count = 0;
     const char *const *names = tide__format_names(&count);
     const char *near = tide__nearest(format->value, names, count);
-    return near != NULL ? tide__fail_hint(err, "did you mean '%s'?", near) : tide__fail_hint(err, "there is 'csv'");
+    return near != NULL ? tide__fail_hint(err, "did you mean '%s'?", near) : tide__fail_hint(err, "there are 'csv', 'json' and 'raw'");
 }
 
 static tide_status check_metadata(const struct table *table, tide_error *err) {

@@ -61,7 +61,7 @@ static tide_status row_too_long(const struct file_reader *reader, tide_error *er
 
 // A byte order mark is no data. The block begins behind it.
 static void skip_bom(struct file_reader *reader, struct source_block *block, size_t *len, size_t *cut) {
-    if (reader->offset != 0 || *cut < 3 || memcmp(block->data, "\xEF\xBB\xBF", 3) != 0) return;
+    if (reader->format->keeps_bom || reader->offset != 0 || *cut < 3 || memcmp(block->data, "\xEF\xBB\xBF", 3) != 0) return;
     memmove(block->data, block->data + 3, *len - 3);
     *len -= 3;
     *cut -= 3;

@@ -99,10 +99,6 @@ tide_status tide__csv_write(struct format_writer *writer, const struct column *c
                             struct strbuf *out, tide_error *err) TIDE_CHECKED;
 void tide__csv_writer_close(struct format_writer *writer);
 
-// Base64 as CSV holds BYTES. Decoding: false if it is none; out has room for (len / 4 + 1) * 3 bytes.
-bool tide__csv_base64_decode(struct str text, char *out, size_t *out_len);
-void tide__csv_base64_encode(struct str bytes, struct strbuf *out);
-
 extern const struct format_class tide__csv_format;
 
 #endif

@@ -1,6 +1,7 @@
 // The CSV format's table of functions, and what is decided when a table is opened.
 #include "base/alloc.h"
 #include "engine/formats/csv.h"
+#include "engine/formats/line.h"
 
 #include <assert.h>
 #include <string.h>
@@ -71,8 +72,7 @@ static size_t csv_split(const struct format_reader *reader, const char *data, si
     return tide__csv_split(&reader->options, data, len, at_end);
 }
 
-static bool csv_parse_value(const struct type *type, struct str text, struct arena *arena, struct column *column,
-                            size_t row) {
+bool tide__partition_value(const struct type *type, struct str text, struct arena *arena, struct column *column, size_t row) {
     struct csv_field field = {.column = *column};
     return tide__csv_field_init(&field, type) && field.kind != CSV_NESTED &&
            tide__csv_cell(&field, text, arena, row) == CSV_CELL_OK;
@@ -87,7 +87,7 @@ const struct format_class tide__csv_format = {
     .reader_close = csv_reader_close,
     .parser_new = tide__csv_parser_new,
     .parse = tide__csv_parse,
-    .parse_value = csv_parse_value,
+    .parse_value = tide__partition_value,
     .parser_free = tide__csv_parser_free,
     .writer_open = tide__csv_writer_open,
     .write = tide__csv_write,

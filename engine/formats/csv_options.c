@@ -1,5 +1,6 @@
 // The csv.* options, checked as Flink checks them, with the place of what is wrong.
 #include "engine/formats/csv.h"
+#include "engine/formats/option_value.h"
 
 #include <assert.h>
 #include <string.h>
@@ -16,16 +17,6 @@ const char *const tide__csv_option_names[] = {
     "csv.write-bigdecimal-in-scientific-notation",
     NULL,
 };
-
-static tide_status boolean_option(const struct table *table, const char *key, bool *out, tide_error *err) {
-    const struct option *option = tide__table_option(table, key);
-    if (option == NULL) return TIDE_OK;
-    *out = tide__str_ieq_c(option->value, "true");
-    if (*out || tide__str_ieq_c(option->value, "false")) return TIDE_OK;
-    tide__fail_at(err, TIDE_ERR_VALIDATE, option->value_pos, "option '%s' must be 'true' or 'false', not '%.*s'", key,
-                  STR_ARG(option->value));
-    return TIDE_ERR_VALIDATE;
-}
 
 // The first code point of a text with Java's escapes (`\t`, `\u0001`, `\\`); *at moves behind it. -1: a bad escape.
 static int64_t java_char(struct str text, size_t *at) {
@@ -85,13 +76,13 @@ tide_status tide__csv_options(const struct table *table, struct csv_options *out
     int delimiter = ',', quote = '"';
     bool no_quotes = false, scientific = true;
     TIDE_TRY(character_option(table, "csv.field-delimiter", true, &delimiter, err));
-    TIDE_TRY(boolean_option(table, "csv.disable-quote-character", &no_quotes, err));
+    TIDE_TRY(tide__option_boolean(table, "csv.disable-quote-character", &no_quotes, err));
     TIDE_TRY(character_option(table, "csv.quote-character", false, &quote, err));
     TIDE_TRY(character_option(table, "csv.escape-character", false, &out->escape, err));
-    TIDE_TRY(boolean_option(table, "csv.allow-comments", &out->allow_comments, err));
-    TIDE_TRY(boolean_option(table, "csv.ignore-parse-errors", &out->ignore_errors, err));
+    TIDE_TRY(tide__option_boolean(table, "csv.allow-comments", &out->allow_comments, err));
+    TIDE_TRY(tide__option_boolean(table, "csv.ignore-parse-errors", &out->ignore_errors, err));
     // Flink's file writer has no effect of it (its golden case pins that down); it is only checked.
-    TIDE_TRY(boolean_option(table, "csv.write-bigdecimal-in-scientific-notation", &scientific, err));
+    TIDE_TRY(tide__option_boolean(table, "csv.write-bigdecimal-in-scientific-notation", &scientific, err));
     const struct option *quote_option = tide__table_option(table, "csv.quote-character");
     if (no_quotes && quote_option != NULL) {
         tide__fail_at(err, TIDE_ERR_VALIDATE, quote_option->key_pos,

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "engine/expr/nested.h"
 #include "engine/formats/csv.h"
+#include "engine/formats/java_text.h"
 
 #include <assert.h>
 #include <string.h>
@@ -83,65 +84,9 @@ static void write_text(const struct format_writer *writer, struct str text, stru
     tide__strbuf_append_char(out, (char)quote);
 }
 
-// BigDecimal.stripTrailingZeros().toString(). Zero of any scale is `0`.
-static void write_decimal(int128 value, int scale, struct strbuf *out) {
-    if (value == 0) {
-        tide__strbuf_append_char(out, '0');
-        return;
-    }
-    while (value % 10 == 0) {
-        value /= 10;
-        scale--;
-    }
-    if (value < 0) tide__strbuf_append_char(out, '-');
-    char digits[48];
-    size_t len = 0;
-    for (unsigned __int128 v = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value; v > 0; v /= 10) {
-        digits[sizeof(digits) - ++len] = (char)('0' + (int)(v % 10));
-    }
-    const char *first = digits + sizeof(digits) - len;
-    long exponent = (long)len - 1 - scale;  // of the first digit
-    if (scale == 0) {
-        tide__strbuf_append(out, first, len);
-    } else if (scale > 0 && exponent >= -6) {
-        if (exponent < 0) {
-            tide__strbuf_append_c(out, "0.");
-            for (long i = exponent + 1; i < 0; i++) tide__strbuf_append_char(out, '0');
-            tide__strbuf_append(out, first, len);
-        } else {
-            tide__strbuf_append(out, first, len - (size_t)scale);
-            tide__strbuf_append_char(out, '.');
-            tide__strbuf_append(out, first + len - scale, (size_t)scale);
-        }
-    } else {
-        tide__strbuf_append(out, first, 1);
-        if (len > 1) {
-            tide__strbuf_append_char(out, '.');
-            tide__strbuf_append(out, first + 1, len - 1);
-        }
-        tide__strbuf_printf(out, "E%+ld", exponent);
-    }
-}
-
-// `yyyy-MM-dd HH:mm:ss` and as many fraction digits as it takes.
-static void print_timestamp(struct timestamp time, struct strbuf *out) {
-    tide__timestamp_print(time, 9, out);
-    while (out->data[out->len - 1] == '0') out->len--;
-    if (out->data[out->len - 1] == '.') out->len--;
-    out->data[out->len] = '\0';
-}
-
 static struct timestamp time_at(const struct column *column, size_t row) {
     if (column->physical == PHYSICAL_TIME) return column->time[row];
     return (struct timestamp){column->i64[row], 0};
-}
-
-// `HH:mm:ss` and as many fraction digits as it takes; `out` is empty before.
-static void print_time(int64_t ms, struct strbuf *out) {
-    tide__time_print(ms, 3, out);
-    while (out->len > 9 && out->data[out->len - 1] == '0') out->len--;
-    if (out->len == 9) out->len = 8;
-    out->data[out->len] = '\0';
 }
 
 // A value's text without quotes. False if it is a bare one (number, boolean) that is never quoted.
@@ -157,17 +102,17 @@ static bool value_text(const struct column *column, const struct type *type, siz
     case TYPE_FLOAT: tide__float_print((float)column->f64[row], out); return false;
     case TYPE_DOUBLE: tide__double_print(column->f64[row], out); return false;
     case TYPE_DECIMAL:
-        write_decimal(column->physical == PHYSICAL_I128 ? column->i128[row] : column->i64[row], type->scale, out);
+        tide__java_print_decimal(column->physical == PHYSICAL_I128 ? column->i128[row] : column->i64[row], type->scale, out);
         return false;
     case TYPE_CHAR:
     case TYPE_VARCHAR: tide__strbuf_append_str(out, column->str[row]); return true;
     case TYPE_BINARY:
-    case TYPE_VARBINARY: tide__csv_base64_encode(column->str[row], out); return true;
+    case TYPE_VARBINARY: tide__base64_encode(column->str[row], out); return true;
     case TYPE_DATE: tide__date_print(column->i64[row], out); return true;
-    case TYPE_TIME: print_time(column->i64[row], out); return true;
-    case TYPE_TIMESTAMP: print_timestamp(time_at(column, row), out); return true;
+    case TYPE_TIME: tide__java_print_time(column->i64[row], out); return true;
+    case TYPE_TIMESTAMP: tide__java_print_timestamp(time_at(column, row), out); return true;
     case TYPE_TIMESTAMP_LTZ:
-        print_timestamp(time_at(column, row), out);
+        tide__java_print_timestamp(time_at(column, row), out);
         tide__strbuf_append_char(out, 'Z');
         return true;
     case TYPE_NULL:

@@ -63,6 +63,7 @@ enum format_use { FORMAT_READ, FORMAT_WRITE };
 struct format_class {
     const char *name;
     const char *const *options;  // names of its options with prefix, NULL-terminated
+    bool keeps_bom;              // a byte order mark at the start of a file is data
     // Options and column types; errors at their place in the script.
     tide_status (*validate)(const struct table *table, enum format_use use, tide_error *err);
 

@@ -1,10 +1,10 @@
 // The table of formats.
 #include "engine/formats/format.h"
 
-#include "engine/formats/csv.h"
+extern const struct format_class tide__csv_format, tide__json_format, tide__raw_format;
 
-static const struct format_class *const formats[] = {&tide__csv_format};
-static const char *const names[] = {"csv"};
+static const struct format_class *const formats[] = {&tide__csv_format, &tide__json_format, &tide__raw_format};
+static const char *const names[] = {"csv", "json", "raw"};
 
 const struct format_class *tide__format_find(struct str name) {
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
