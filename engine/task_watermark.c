@@ -55,6 +55,17 @@ static int64_t time_at(struct time_view view, size_t row) {
     return view.times != NULL ? view.times[row].ms : INT64_MIN;
 }
 
+static int64_t let_out_by(const struct source *source) {
+    return source->any_let_out ? source->let_out : WATERMARK_NONE;
+}
+
+// What another source let out counts too: together with this one's it may be what makes a row late.
+static bool all_delivered(const struct task *task) {
+    for (size_t i = 0; i < task->source_count; i++)
+        if (let_out_by(task->sources[i]) > task->sources[i]->node->watermark_out) return false;
+    return true;
+}
+
 tide_status tide__task_give(struct task *task, struct source *source, size_t rows, tide_error *err) {
     const struct source_batch *in = source->batch;
     size_t from = source->batch_at, end = from + rows;
@@ -63,8 +74,8 @@ tide_status tide__task_give(struct task *task, struct source *source, size_t row
     struct time_view times = view_times(source);
     int64_t interval = task->env.plan->settings.auto_watermark_interval_ms;
     int64_t trigger = task->exact_watermarks ? WATERMARK_NONE : next_trigger(task, in->time_min);
-    // Rows at or behind this one may be late: the watermark let out but not delivered yet.
-    int64_t undelivered = source->any_let_out && source->let_out > source->node->watermark_out ? source->let_out : WATERMARK_NONE;
+    // Rows at or behind this one may be late: this source's watermark, while what any source let out is not delivered yet.
+    int64_t undelivered = all_delivered(task) ? WATERMARK_NONE : let_out_by(source);
     for (size_t i = from; i < end; i++) {
         if (undelivered != WATERMARK_NONE && time_at(times, i) <= undelivered) {
             TIDE_TRY(push_rows(task, source, from, i, err));

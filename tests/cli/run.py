@@ -305,6 +305,20 @@ def test_memory_and_threads_change_nothing(p):
         need(p.run('run', 'job.sql', '-o', 'tsv', *options, exit=0).stdout == want, f'{options}: other output')
 
 
+def test_lateness_minds_the_watermarks_of_all_sources(p):
+    """b's last row is late only because of what a let out after b's own last watermark had gone through."""
+    time = lambda s: f'2024-01-01 {s // 3600:02d}:{s // 60 % 60:02d}:{s % 60:02d}.000'
+    p.write('a.csv', ''.join(f'1,{time(i)}\n' for i in range(2048)))
+    p.write('b.csv', f'8,{time(5000)}\n' * 1024 + f'9,{time(40)}\n')
+    table = "CREATE TABLE %s (k INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector'='filesystem','path'='%s.csv','format'='csv');\n"
+    p.write('job.sql', table % ('a', 'a') + table % ('b', 'b') + """CREATE VIEW u AS SELECT * FROM a UNION ALL SELECT * FROM b;
+SELECT k, COUNT(*) AS n FROM SESSION(TABLE u PARTITION BY k, DESCRIPTOR(ts), INTERVAL '2000' SECOND(4)) GROUP BY window_start, window_end, k;
+""")
+    for rows in '1', '7', '2048':
+        out = p.run('run', 'job.sql', '-o', 'tsv', '--no-header', '--batch-rows', rows, exit=0).stdout
+        need(out == '+I\t1\t2048\n+I\t8\t1024\n\n', f'{rows} rows a batch: {out!r}')
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument('--bin', default='build/tidemark'); ap.add_argument('-v', action='store_true'); ap.add_argument('names', nargs='*')
