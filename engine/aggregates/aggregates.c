@@ -95,9 +95,37 @@ static tide_status infer_listagg(struct infer_context *ctx, struct aggregate_cal
     return TIDE_OK;
 }
 
+static const struct type *collection_of(struct infer_context *ctx, const struct expr *arg, enum type_kind kind,
+                                        bool nullable) {
+    struct type_child *child = ARENA_NEW(ctx->arena, struct type_child);
+    child->type = nullable_copy(ctx, *arg->type);
+    struct type type = tide__type_make(kind, nullable);
+    type.child_count = 1;
+    type.children = child;
+    return tide__type_copy(ctx->arena, &type);
+}
+
+static tide_status infer_array_agg(struct infer_context *ctx, struct aggregate_call *call,
+                                   const struct expr *const *args, tide_error *err) {
+    (void)err;
+    call->type = collection_of(ctx, args[0], TYPE_ARRAY, true);
+    return TIDE_OK;
+}
+
+static tide_status infer_collect(struct infer_context *ctx, struct aggregate_call *call, const struct expr *const *args,
+                                 tide_error *err) {
+    (void)err;
+    call->type = collection_of(ctx, args[0], TYPE_MULTISET, false);
+    return TIDE_OK;
+}
+
 static const struct aggregate table[] = {
+    {"ARRAY_AGG", 1, 1, infer_array_agg, true, false, &tide__array_agg_class, "ARRAY_AGG(value)",
+     "The values in arrival order, NULLs too, as an ARRAY.", "ARRAY_AGG(item)", "[a, NULL, b]"},
     {"AVG", 1, 1, infer_avg, true, true, &tide__avg_class, "AVG(numeric)",
      "The mean, in the type of the input; integers are divided toward zero.", "AVG(price)", "2.500000"},
+    {"COLLECT", 1, 1, infer_collect, true, false, &tide__collect_class, "COLLECT(value)",
+     "The values that are not NULL, with how often each occurs, as a MULTISET.", "COLLECT(item)", "{a=2, b=1}"},
     {"COUNT", 0, 4, infer_count, true, true, &tide__count_class, "COUNT(*), COUNT(value)",
      "The number of rows, or of values that are not NULL.", "COUNT(*)", "3"},
     {"FIRST_VALUE", 1, 1, infer_first_last, false, true, &tide__first_value_class, "FIRST_VALUE(value)",
@@ -128,9 +156,9 @@ static const struct aggregate table[] = {
 
 #define TABLE_COUNT (sizeof table / sizeof table[0])
 
-static const char *const names[] = {"AVG", "COUNT",    "FIRST_VALUE", "LAST_VALUE", "LISTAGG",
-                                    "MAX", "MIN",      "STDDEV",      "STDDEV_POP", "STDDEV_SAMP",
-                                    "SUM", "VARIANCE", "VAR_POP",     "VAR_SAMP"};
+static const char *const names[] = {"ARRAY_AGG", "AVG",      "COLLECT", "COUNT",   "FIRST_VALUE", "LAST_VALUE",
+                                    "LISTAGG",   "MAX",      "MIN",     "STDDEV",  "STDDEV_POP",  "STDDEV_SAMP",
+                                    "SUM",       "VARIANCE", "VAR_POP", "VAR_SAMP"};
 
 _Static_assert(sizeof names / sizeof names[0] == TABLE_COUNT, "a name for each aggregate");
 

@@ -3,6 +3,11 @@
 
 #include <assert.h>
 
+static tide_status refuse_retract(const struct aggregate_call *call, tide_error *err) {
+    return tide__fail_at(err, TIDE_ERR_PLAN, call->pos, "%s cannot take rows back, but its input has updates",
+                         call->name);
+}
+
 static tide_status bind_one(struct aggregator *a, const struct aggregate_call *call, bool retract, struct arena *arena,
                             tide_error *err) {
     *a = (struct aggregator){.call = call, .type = call->type};
@@ -11,6 +16,7 @@ static tide_status bind_one(struct aggregator *a, const struct aggregate_call *c
         a->physical = tide__type_physical(a->argument);
     }
     a->kernel = call->aggregate->class->bind(a, retract);
+    if (a->kernel == NULL) return refuse_retract(call, err);
     // MIN(DISTINCT x) is MIN(x), and so for MAX.
     bool extreme = call->aggregate->class == &tide__min_class || call->aggregate->class == &tide__max_class;
     bool distinct = call->distinct && a->argument != NULL && !extreme;
@@ -22,9 +28,7 @@ static tide_status bind_one(struct aggregator *a, const struct aggregate_call *c
         a->multiset = multiset;
         a->kernel = tide__distinct_kernel(a);
     }
-    if (retract && a->kernel->retract == NULL)
-        return tide__fail_at(err, TIDE_ERR_PLAN, call->pos, "%s cannot take rows back, but its input has updates",
-                             call->name);
+    if (retract && a->kernel->retract == NULL) return refuse_retract(call, err);
     return TIDE_OK;
 }
 

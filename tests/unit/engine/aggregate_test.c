@@ -1,6 +1,7 @@
 // Aggregate functions one by one: results and their types, NULLs, overflow, NaN; merging, taking back, encoding.
 #include "base/decimal.h"
 #include "engine/aggregates/aggregate.h"
+#include "engine/expr/nested.h"
 
 #include <check.h>
 #include <math.h>
@@ -87,7 +88,13 @@ static const char *result(struct bench *b, unsigned char *payload) {
         case PHYSICAL_I64: tide__strbuf_printf(&text, "%lld", (long long)column.i64[0]); break;
         case PHYSICAL_F64: tide__double_print(column.f64[0], &text); break;
         case PHYSICAL_I128: tide__decimal_print(column.i128[0], column.type->scale, &text); break;
-        case PHYSICAL_STR: tide__strbuf_append_str(&text, column.str[0]); break;
+        case PHYSICAL_STR:
+            if (column.type->kind == TYPE_ARRAY || column.type->kind == TYPE_MULTISET) {
+                tide__nested_display(column.str[0], column.type, NULL, &text);
+            } else {
+                tide__strbuf_append_str(&text, column.str[0]);
+            }
+            break;
         case PHYSICAL_TIME: tide__strbuf_printf(&text, "%lld", (long long)column.time[0].ms); break;
         }
     }
@@ -205,6 +212,14 @@ START_TEST(first_last_and_lists_follow_arrival) {
 }
 END_TEST
 
+START_TEST(collections_keep_values) {
+    check("ARRAY_AGG", STRING, false, VALUES("b", "NULL", "a", "b"), "[b, NULL, a, b]");
+    check("ARRAY_AGG", INT, false, VALUES("NULL"), "[NULL]");
+    check("COLLECT", INT, false, VALUES("7", "NULL", "5", "7"), "{7=2, 5=1}");
+    check("COLLECT", STRING, false, VALUES("NULL"), "{}");
+}
+END_TEST
+
 START_TEST(distinct_counts_each_value_once) {
     check("COUNT", STRING, true, VALUES("b", "a", "NULL", "b", "c", "a"), "3");
     check("COUNT", STRING, false, VALUES("b", "a", "NULL", "b"), "3");
@@ -287,6 +302,7 @@ int main(void) {
     tcase_add_test(tests, averages_truncate_integers_and_round_decimals);
     tcase_add_test(tests, extremes_compare_bytes_and_ignore_nan);
     tcase_add_test(tests, first_last_and_lists_follow_arrival);
+    tcase_add_test(tests, collections_keep_values);
     tcase_add_test(tests, distinct_counts_each_value_once);
     tcase_add_test(tests, variance_casts_to_the_type_of_the_input);
     tcase_add_test(tests, rows_can_be_taken_back);

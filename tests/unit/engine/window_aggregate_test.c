@@ -122,6 +122,8 @@ static const struct fake_aggregate combinable[] = {{"COUNT", -1, .filter = -1},
                                                    {"COUNT", FAKE_S, .distinct = true, .filter = -1},
                                                    {"SUM", FAKE_V, .distinct = true, .filter = -1},
                                                    {"AVG", FAKE_W, .distinct = true, .filter = -1},
+                                                   {"ARRAY_AGG", FAKE_S, .filter = -1},
+                                                   {"COLLECT", FAKE_B, .filter = -1},
                                                    {"FIRST_VALUE", FAKE_W, .filter = -1},
                                                    {"LAST_VALUE", FAKE_S, .filter = -1},
                                                    {0}};

@@ -1,0 +1,136 @@
+// ARRAY_AGG: all values in arrival order, NULLs too. COLLECT: the values that are not NULL with their number of occurrences,
+// in the order of first appearance (Flink's order is that of a hash). Elements are rows of one column in row codec bytes.
+#include "engine/aggregates/fields.h"
+#include "engine/aggregates/list.h"
+
+#include "base/sort.h"
+#include "engine/codec/row.h"
+#include "engine/expr/nested.h"
+
+static void append_value(struct list *list, const struct column *column, size_t row, struct strbuf *scratch,
+                         int64_t *charge) {
+    struct column cell = *column;
+    struct batch batch = {.rows = row + 1, .column_count = 1, .columns = &cell};
+    tide__strbuf_clear(scratch);
+    tide__row_append(&batch, row, scratch);
+    tide__list_append(list, tide__strbuf_str(scratch), charge);
+}
+
+static void array_update(const struct aggregator *a, struct aggregate_rows *in) {
+    struct strbuf scratch = {0};
+    for (size_t i = 0; i < in->n; i++) {
+        struct list *list = (struct list *)(void *)(in->payloads[i] + a->offset);
+        append_value(list, in->column, in->rows[i], &scratch, &in->charge);
+    }
+    tide__strbuf_deinit(&scratch);
+}
+
+static void collect_update(const struct aggregator *a, struct aggregate_rows *in) {
+    struct strbuf scratch = {0};
+    FOR_EACH_VALUE(struct list, in, a, acc, row, append_value(acc, in->column, row, &scratch, &in->charge));
+    tide__strbuf_deinit(&scratch);
+}
+
+static size_t list_count(const struct list *list) {
+    size_t count = 0;
+    struct str element;
+    for (struct str rest = {list->data, list->len}; field_get_bytes(&rest, &element);) count++;
+    return count;
+}
+
+// One column of one row.
+static void read_element(const struct aggregator *a, struct str element, struct column *out, struct arena *arena) {
+    tide__column_init(out, a->argument, 1, 1, arena);
+    if (!tide__row_decode(element, out, 1, 0)) set_null(out, 0);
+}
+
+static struct str nested_value(const struct type *type, const struct column *elements, size_t count,
+                               struct arena *arena) {
+    struct strbuf bytes = {0};
+    tide__nested_append(type, elements, count, 0, &bytes);
+    struct str value = {tide__arena_strndup(arena, bytes.data, bytes.len), bytes.len};
+    tide__strbuf_deinit(&bytes);
+    return value;
+}
+
+static void array_result(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,
+                         struct arena *arena) {
+    for (size_t i = 0; i < n; i++) {
+        const struct list *list = ACC_AT(struct list, payloads, a, i);
+        if (list->len == 0) {
+            set_null(column, i);
+            continue;
+        }
+        size_t count = list_count(list), at = 0;
+        struct column *elements = ARENA_ARRAY(arena, struct column, count);
+        struct str element;
+        for (struct str rest = {list->data, list->len}; field_get_bytes(&rest, &element);)
+            read_element(a, element, &elements[at++], arena);
+        column->nulls[i] = 0;
+        column->str[i] = nested_value(a->type, elements, count, arena);
+    }
+}
+
+// Sorted stably by bytes, equal elements are neighbours and the first of them came first: counts[first] is their number, the
+// others get 0.
+static void count_equals(const struct list *list, size_t count, struct str *elements, int64_t *counts,
+                         struct arena *arena) {
+    struct sort_item *items = tide__arena_alloc(arena, 2 * (count + 1) * sizeof *items);
+    size_t n = 0;
+    for (struct str rest = {list->data, list->len}; field_get_bytes(&rest, &elements[n]); n++) {
+        const unsigned char *data = (const unsigned char *)elements[n].data;
+        items[n] = (struct sort_item){tide__sort_prefix(data, elements[n].len), data, (uint32_t)elements[n].len,
+                                      (uint32_t)n};
+    }
+    tide__sort_keys(items, n, items + n);
+    size_t first = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!tide__str_eq(elements[items[i].index], elements[items[first].index])) first = i;
+        counts[items[i].index] = 0;
+        counts[items[first].index]++;
+    }
+}
+
+static void collect_result(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,
+                           struct arena *arena) {
+    static const struct type count_type = {.kind = TYPE_INT};
+    for (size_t i = 0; i < n; i++) {
+        const struct list *list = ACC_AT(struct list, payloads, a, i);
+        size_t count = list_count(list), at = 0;
+        struct str *elements = ARENA_ARRAY(arena, struct str, count + 1);
+        int64_t *counts = ARENA_ARRAY(arena, int64_t, count + 1);
+        count_equals(list, count, elements, counts, arena);
+        struct column *pairs = ARENA_ARRAY(arena, struct column, 2 * count + 1);
+        for (size_t e = 0; e < count; e++) {
+            if (counts[e] == 0) continue;
+            read_element(a, elements[e], &pairs[at++], arena);
+            tide__column_init(&pairs[at], &count_type, 1, 0, arena);
+            pairs[at++].i64[0] = counts[e];
+        }
+        if (column->nulls != NULL) column->nulls[i] = 0;
+        column->str[i] = nested_value(a->type, pairs, at, arena);
+    }
+}
+
+#define KERNEL(update_, result_)                                                                                       \
+    {                                                                                                                  \
+        .size = sizeof(struct list), .combinable = true, .update = update_, .merge = tide__list_merge,                 \
+        .result = result_, .field_count = 1, .fields = {{NULL, NULL, STATE_FORM_BYTES, STATE_COMBINE_CONCAT}},         \
+        .encode = tide__list_encode, .decode = tide__list_decode, .release = tide__list_release                        \
+    }
+
+static const struct aggregate_kernel array_kernel = KERNEL(array_update, array_result);
+static const struct aggregate_kernel collect_kernel = KERNEL(collect_update, collect_result);
+
+static const struct aggregate_kernel *array_bind(const struct aggregator *a, bool retract) {
+    (void)a;
+    return retract ? NULL : &array_kernel;
+}
+
+static const struct aggregate_kernel *collect_bind(const struct aggregator *a, bool retract) {
+    (void)a;
+    return retract ? NULL : &collect_kernel;
+}
+
+const struct aggregate_class tide__array_agg_class = {array_bind};
+const struct aggregate_class tide__collect_class = {collect_bind};
