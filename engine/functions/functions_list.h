@@ -21,7 +21,22 @@
     X(acos, "ACOS")                                                                                                    \
     X(and, "AND")                                                                                                      \
     X(array, "ARRAY")                                                                                                  \
+    X(array_append, "ARRAY_APPEND")                                                                                    \
+    X(array_concat, "ARRAY_CONCAT")                                                                                    \
     X(array_contains, "ARRAY_CONTAINS")                                                                                \
+    X(array_distinct, "ARRAY_DISTINCT")                                                                                \
+    X(array_except, "ARRAY_EXCEPT")                                                                                    \
+    X(array_intersect, "ARRAY_INTERSECT")                                                                              \
+    X(array_join, "ARRAY_JOIN")                                                                                        \
+    X(array_max, "ARRAY_MAX")                                                                                          \
+    X(array_min, "ARRAY_MIN")                                                                                          \
+    X(array_position, "ARRAY_POSITION")                                                                                \
+    X(array_prepend, "ARRAY_PREPEND")                                                                                  \
+    X(array_remove, "ARRAY_REMOVE")                                                                                    \
+    X(array_reverse, "ARRAY_REVERSE")                                                                                  \
+    X(array_slice, "ARRAY_SLICE")                                                                                      \
+    X(array_sort, "ARRAY_SORT")                                                                                        \
+    X(array_union, "ARRAY_UNION")                                                                                      \
     X(ascii, "ASCII")                                                                                                  \
     X(asin, "ASIN")                                                                                                    \
     X(atan, "ATAN")                                                                                                    \
@@ -68,6 +83,7 @@
     X(from_base64, "FROM_BASE64")                                                                                      \
     X(from_unixtime, "FROM_UNIXTIME")                                                                                  \
     X(greatest, "GREATEST")                                                                                            \
+    X(hash_code, "HASH_CODE")                                                                                          \
     X(hex, "HEX")                                                                                                      \
     X(hour, "HOUR")                                                                                                    \
     X(if, "IF")                                                                                                        \
@@ -86,6 +102,9 @@
     X(is_null, "IS NULL")                                                                                              \
     X(is_true, "IS TRUE")                                                                                              \
     X(is_unknown, "IS UNKNOWN")                                                                                        \
+    X(is_alpha, "IS_ALPHA")                                                                                            \
+    X(is_decimal, "IS_DECIMAL")                                                                                        \
+    X(is_digit, "IS_DIGIT")                                                                                            \
     X(item, "ITEM")                                                                                                    \
     X(json_array, "JSON_ARRAY")                                                                                        \
     X(json_exists, "JSON_EXISTS")                                                                                      \
@@ -109,6 +128,7 @@
     X(lpad, "LPAD")                                                                                                    \
     X(ltrim, "LTRIM")                                                                                                  \
     X(map, "MAP")                                                                                                      \
+    X(map_from_arrays, "MAP_FROM_ARRAYS")                                                                              \
     X(map_keys, "MAP_KEYS")                                                                                            \
     X(map_values, "MAP_VALUES")                                                                                        \
     X(md5, "MD5")                                                                                                      \
@@ -156,6 +176,7 @@
     X(similar, "SIMILAR TO")                                                                                           \
     X(sin, "SIN")                                                                                                      \
     X(sinh, "SINH")                                                                                                    \
+    X(split, "SPLIT")                                                                                                  \
     X(split_index, "SPLIT_INDEX")                                                                                      \
     X(sqrt, "SQRT")                                                                                                    \
     X(startswith, "STARTSWITH")                                                                                        \
