@@ -18,6 +18,8 @@ struct cte {
     struct cte *visible;  // those that its query may use
 };
 
+struct correlation;
+
 struct binder {
     struct sql_session *session;
     struct arena *arena;
@@ -25,6 +27,7 @@ struct binder {
     struct infer_context infer;
     struct sql_result *result;
     struct cte *ctes;
+    struct correlation *correlation;  // the next SELECT is a subquery that may see the query around it
     uint32_t depth, query_count;
     tide_error *err;
 };
@@ -33,6 +36,7 @@ struct binder {
 struct relation {
     struct plan_node *node;
     struct str *tables;  // one a field; data NULL: none
+    bool *hidden;        // one a field; NULL: none is. Hidden ones are not part of *, nor found without their table
 };
 
 // --- Windowed ranks, before they are recognised ---
@@ -53,9 +57,13 @@ struct over_node {
 // --- Expressions ---
 
 // While a SELECT is bound, its aggregates, OVER calls, window functions and GROUPING calls are columns from this index on.
-#define VIRTUAL_COLUMN_FIRST 0x40000000u
+#define BIND_KEYS_MAX 64  // of GROUP BY
 
-enum virtual_kind { VIRTUAL_AGGREGATE, VIRTUAL_OVER, VIRTUAL_WINDOW, VIRTUAL_GROUPING };
+#define VIRTUAL_COLUMN_FIRST 0x40000000u
+// In a subquery's WHERE: columns of the query around it, from this index on.
+#define OUTER_COLUMN_FIRST 0x20000000u
+
+enum virtual_kind { VIRTUAL_AGGREGATE, VIRTUAL_OVER, VIRTUAL_WINDOW, VIRTUAL_GROUPING, VIRTUAL_SUBQUERY };
 
 struct bound_aggregate {
     struct aggregate_call call;
@@ -80,6 +88,24 @@ struct bound_grouping {
     uint32_t *keys;  // indexes into the select's group keys
 };
 
+// What a subquery asks of the query around it: conditions over its own fields and outer columns.
+struct correlation {
+    struct select_scope *scope;  // of the query around
+    struct plan_node *outer;     // its rows so far
+    uint32_t condition_count, condition_capacity;
+    struct expr **conditions;
+    uint32_t item_count;  // fields at the end of the subquery's result that only the conditions need
+    bool one_row;         // an aggregation without other keys: one row for each outer one
+    bool counts;          // its value is a COUNT: 0 where there is no row
+};
+
+// A query used as a value, to be joined to the rows of the SELECT.
+struct bound_subquery {
+    struct relation relation;
+    struct correlation correlation;
+    struct source_pos pos;
+};
+
 struct virtual_column {
     enum virtual_kind kind;
     uint32_t index;  // into the list of its kind; VIRTUAL_WINDOW: enum window_property
@@ -100,11 +126,16 @@ struct select_scope {
     struct bound_over *overs;
     uint32_t grouping_count, grouping_capacity;
     struct bound_grouping *groupings;
+    uint32_t subquery_count, subquery_capacity;
+    struct bound_subquery *subqueries;
+    bool allow_subqueries;
+    struct correlation *correlation;  // set while names of the query around may be used
     bool has_aggregate, has_over;
     bool groups_have_rows;  // there are keys, and no grouping set is empty
     // GROUP BY
     uint32_t key_count;
     struct expr **keys;
+    uint32_t implicit_keys;  // the last keys, which are in each grouping set
     // GROUP BY TUMBLE(ts, ..): one at most
     const struct ast_expr *window_call;
     struct window window;
@@ -144,6 +175,7 @@ bool tide__ast_equal(const struct ast_expr *a, const struct ast_expr *b);
 TIDE_CHECKED tide_status tide__bind_query(struct binder *b, const struct ast_query *query, struct relation *out);
 TIDE_CHECKED tide_status tide__bind_select(struct binder *b, const struct ast_query *query, struct relation *out);
 TIDE_CHECKED tide_status tide__bind_from(struct binder *b, const struct ast_table_ref *ref, struct relation *out);
+TIDE_CHECKED tide_status tide__bind_join(struct binder *b, const struct ast_table_ref *ref, struct relation *out);
 TIDE_CHECKED tide_status tide__bind_named_table(struct binder *b, const struct ast_path *path,
                                                 const struct ast_options *options, struct relation *out);
 TIDE_CHECKED tide_status tide__bind_scan(struct binder *b, const struct catalog_entry *entry,
@@ -176,6 +208,33 @@ TIDE_CHECKED tide_status tide__bind_aggregation(struct select_scope *s, const st
 TIDE_CHECKED tide_status tide__bind_after_aggregation(struct select_scope *s, const struct aggregated *aggregated,
                                                       struct expr *expr, struct expr **out);
 
+// --- Subqueries ---
+
+// [NOT] EXISTS (..), x [NOT] IN (..), also under NOT: a condition of WHERE that becomes a SEMI or ANTI join.
+bool tide__bind_is_semi_join(const struct ast_expr *ast);
+TIDE_CHECKED tide_status tide__bind_semi_join(struct select_scope *s, const struct ast_expr *ast,
+                                              struct plan_node *input, struct plan_node **out);
+// (SELECT ..) as a value: a virtual column until its join is made.
+TIDE_CHECKED tide_status tide__bind_subquery_value(struct select_scope *s, const struct ast_expr *ast,
+                                                   struct expr **out);
+// Joins the subqueries from `first` on to `input`; the value of subquery i is column columns[i] of *out.
+TIDE_CHECKED tide_status tide__bind_join_subqueries(struct select_scope *s, uint32_t first, struct plan_node *input,
+                                                    uint32_t *columns, struct plan_node **out);
+// The SELECT is a subquery with these conditions on outer columns: makes group keys or further items (from field `first_field`
+// of its result on) of what they compare, and leaves c->conditions over the result. See bind_subquery.c.
+struct correlated {
+    struct select_scope *scope;
+    struct expr *const *conditions;
+    uint32_t condition_count;
+    bool aggregated;
+    uint32_t first_field;
+    struct plan_node *input;  // of the SELECT, may be replaced
+    uint32_t item_count;
+    struct expr **items;
+};
+TIDE_CHECKED tide_status tide__bind_correlate(struct correlated *c, struct correlation *correlation);
+bool tide__expr_has_outer(const struct expr *expr);
+
 // --- Statements ---
 
 TIDE_CHECKED tide_status tide__bind_create_table(struct binder *b, const struct statement *statement);
@@ -200,6 +259,15 @@ struct plan_node *tide__node_calc(struct arena *arena, struct plan_node *input, 
                                   struct source_pos pos);
 struct plan_node *tide__node_filter(struct arena *arena, struct plan_node *input, struct expr *condition,
                                     struct source_pos pos);
+// A raw join; its condition is over the left fields, then the right ones.
+struct plan_node *tide__node_join(struct arena *arena, enum join_kind kind, struct plan_node *left,
+                                  struct plan_node *right, struct source_pos pos);
+struct plan_node *tide__node_distinct(struct arena *arena, struct plan_node *input, struct source_pos pos);
+// The tree under a node once more: a plan is a tree, and planning changes it in place.
+struct plan_node *tide__node_copy(struct arena *arena, const struct plan_node *node);
+TIDE_CHECKED tide_status tide__bind_and(struct binder *b, struct expr *more, struct expr **inout);
+TIDE_CHECKED tide_status tide__bind_conjunction(struct binder *b, struct expr **conditions, uint32_t count,
+                                                struct expr **out);
 struct expr *tide__node_column(struct arena *arena, const struct plan_node *node, uint32_t column,
                                struct source_pos pos);
 const char *tide__bind_name(struct binder *b, struct str name);
@@ -234,6 +302,8 @@ bool tide__plan_is_rank(const struct plan_node *node, uint32_t column);
 // The field is a time attribute that a window may use (an aggregate's result of that type is none).
 bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column);
 struct plan_node *tide__plan_merge_calcs(struct arena *arena, struct plan_node *node);
+TIDE_CHECKED tide_status tide__plan_push_filters(struct binder *b, struct plan_node *node);
+TIDE_CHECKED tide_status tide__plan_join(struct binder *b, struct plan_node *node, struct plan_node **out);
 TIDE_CHECKED tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struct plan_node **out);
 TIDE_CHECKED tide_status tide__plan_rank(struct binder *b, struct plan_node *calc, struct plan_node **out);
 TIDE_CHECKED tide_status tide__plan_unranked(struct binder *b, const struct over_node *over);

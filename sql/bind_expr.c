@@ -41,6 +41,7 @@ static uint32_t count_columns(const struct relation *relation, const struct ast_
     for (uint32_t i = 0; i < relation->node->field_count; i++) {
         if (!tide__str_eq_c(name, relation->node->fields[i].name)) continue;
         if (!table_matches(relation->tables[i], path, qualifiers)) continue;
+        if (qualifiers == 0 && relation->hidden != NULL && relation->hidden[i]) continue;
         if (found++ == 0) *out = i;
     }
     return found;
@@ -94,22 +95,35 @@ static tide_status column_not_found(struct select_scope *s, const struct ast_exp
     return TIDE_ERR_VALIDATE;
 }
 
-tide_status tide__bind_column(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
-    struct binder *b = s->binder;
+// *out stays NULL if the relation has no such column.
+static tide_status find_column(struct binder *b, const struct relation *relation, const struct ast_expr *ast,
+                               uint32_t first, struct expr **out) {
     const struct ast_path *path = &ast->path;
     uint32_t column = 0;
+    *out = NULL;
     for (uint32_t qualifiers = 0; qualifiers < path->count && qualifiers < 4; qualifiers++) {
-        uint32_t found = count_columns(s->input, path, qualifiers, &column);
+        uint32_t found = count_columns(relation, path, qualifiers, &column);
         if (found > 1) {
             tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "column \"%.*s\" is ambiguous",
                           STR_ARG(path->parts[qualifiers].text));
             return tide__fail_hint(b->err, "several columns have this name: rename one with AS, or qualify it");
         }
         if (found == 1) {
-            struct expr *base = tide__node_column(b->arena, s->input->node, column, ast->pos);
+            struct expr *base = tide__node_column(b->arena, relation->node, column, ast->pos);
+            base->column += first;
             return bind_fields(b, path, qualifiers + 1, base, out);
         }
     }
+    return TIDE_OK;
+}
+
+tide_status tide__bind_column(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
+    struct binder *b = s->binder;
+    const struct ast_path *path = &ast->path;
+    TIDE_TRY(find_column(b, s->input, ast, 0, out));
+    if (*out != NULL) return TIDE_OK;
+    if (s->correlation != NULL) TIDE_TRY(find_column(b, s->correlation->scope->input, ast, OUTER_COLUMN_FIRST, out));
+    if (*out != NULL) return TIDE_OK;
     uint32_t item = 0;
     if (path->count == 1 && find_alias(s, path->parts[0].text, &item) != NULL && s->alias_exprs[item] != NULL) {
         *out = s->alias_exprs[item];
@@ -171,7 +185,7 @@ static bool is_rank(const struct select_scope *s, const struct expr *expr) {
     if (expr->column >= VIRTUAL_COLUMN_FIRST) {
         return s->virtuals[expr->column - VIRTUAL_COLUMN_FIRST].kind == VIRTUAL_OVER;
     }
-    return s->input != NULL && tide__plan_is_rank(s->input->node, expr->column);
+    return expr->column < OUTER_COLUMN_FIRST && s->input != NULL && tide__plan_is_rank(s->input->node, expr->column);
 }
 
 // Flink converts strings beside a rank: rn <= '2'.
@@ -379,9 +393,10 @@ tide_status tide__bind_expr(struct select_scope *s, const struct ast_expr *ast, 
     case AST_EXPR_ELEMENT: return bind_construct(s, ast, "ITEM", out);
     case AST_EXPR_FIELD: return bind_field(s, ast, out);
     case AST_EXPR_QUANTIFIED: return bind_quantified(s, ast, out);
-    case AST_EXPR_IN_QUERY: return unsupported(s, ast, "IN with a query");
-    case AST_EXPR_EXISTS: return unsupported(s, ast, "EXISTS");
-    case AST_EXPR_SUBQUERY: return unsupported(s, ast, "a query as a value");
+    case AST_EXPR_IN_QUERY:
+        return unsupported(s, ast, "IN with a query, other than as a condition of WHERE joined by AND,");
+    case AST_EXPR_EXISTS: return unsupported(s, ast, "EXISTS, other than as a condition of WHERE joined by AND,");
+    case AST_EXPR_SUBQUERY: return tide__bind_subquery_value(s, ast, out);
     case AST_EXPR_INTERVAL: return bind_interval(s, ast, out);
     case AST_EXPR_STAR:
         return tide__fail_at(s->binder->err, TIDE_ERR_VALIDATE, ast->pos,

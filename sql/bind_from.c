@@ -5,6 +5,7 @@
 
 static void rename_tables(struct binder *b, struct relation *relation, struct str alias) {
     relation->tables = ARENA_ARRAY(b->arena, struct str, relation->node->field_count);
+    relation->hidden = NULL;
     for (uint32_t i = 0; i < relation->node->field_count; i++) relation->tables[i] = alias;
 }
 
@@ -87,35 +88,8 @@ static tide_status bind_function(struct binder *b, const struct ast_table_ref *r
     return tide__fail_hint(b->err, "the window functions are TUMBLE, HOP, CUMULATE and SESSION");
 }
 
-// Joins are bound, so that mistakes in names are shown first, and refused in planning.
-static tide_status bind_join(struct binder *b, const struct ast_table_ref *ref, struct relation *out) {
-    bool lateral = ref->right->lateral || ref->right->kind == TABLE_UNNEST || ref->right->system_time != NULL;
-    struct relation left, right;
-    TIDE_TRY(tide__bind_from(b, ref->left, &left));
-    if (lateral || ref->natural || ref->using_columns.count > 0) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, ref->join_pos, "joins are not supported yet");
-    }
-    TIDE_TRY(tide__bind_from(b, ref->right, &right));
-    uint32_t n = left.node->field_count, m = right.node->field_count;
-    struct plan_node *node = tide__node_new(b->arena, PLAN_JOIN, ref->join_pos, 2, n + m);
-    node->inputs[0] = left.node;
-    node->inputs[1] = right.node;
-    out->node = node;
-    out->tables = ARENA_ARRAY(b->arena, struct str, n + m);
-    for (uint32_t i = 0; i < n + m; i++) {
-        const struct relation *side = i < n ? &left : &right;
-        bool outer = ref->join == AST_JOIN_FULL || ref->join == (i < n ? AST_JOIN_RIGHT : AST_JOIN_LEFT);
-        node->fields[i] = side->node->fields[i < n ? i : i - n];
-        if (outer) node->fields[i].type = tide__type_with_nullable(b->arena, node->fields[i].type, true);
-        out->tables[i] = side->tables[i < n ? i : i - n];
-    }
-    if (ref->on == NULL) return TIDE_OK;
-    struct select_scope scope = {.binder = b, .input = out, .clause = "ON clause"};
-    struct expr *condition;
-    return tide__bind_condition(&scope, ref->on, &condition);
-}
-
 tide_status tide__bind_from(struct binder *b, const struct ast_table_ref *ref, struct relation *out) {
+    *out = (struct relation){0};
     switch (ref->kind) {
     case TABLE_NAME:
         if (ref->system_time != NULL) {
@@ -130,7 +104,7 @@ tide_status tide__bind_from(struct binder *b, const struct ast_table_ref *ref, s
         break;
     case TABLE_FUNCTION: TIDE_TRY(bind_function(b, ref, out)); break;
     case TABLE_UNNEST: return tide__fail_at(b->err, TIDE_ERR_PLAN, ref->pos, "UNNEST is not supported yet");
-    case TABLE_JOIN: TIDE_TRY(bind_join(b, ref, out)); break;
+    case TABLE_JOIN: TIDE_TRY(tide__bind_join(b, ref, out)); break;
     }
     TIDE_TRY(rename_columns(b, &ref->columns, ref->pos, out));
     if (ref->alias.text.len > 0) rename_tables(b, out, ref->alias.text);

@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define KEYS_MAX 64
 #define SETS_MAX 4096
 
 // --- Keys ---
@@ -23,8 +22,8 @@ static tide_status add_key(struct select_scope *s, const struct ast_expr *ast, u
             return TIDE_OK;
         }
     }
-    if (s->key_count == KEYS_MAX) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "GROUP BY has more than %d keys", KEYS_MAX);
+    if (s->key_count == BIND_KEYS_MAX) {
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "GROUP BY has more than %d keys", BIND_KEYS_MAX);
     }
     s->keys[s->key_count] = expr;
     *out_key = s->key_count++;
@@ -50,12 +49,13 @@ static tide_status add_keys_of(struct select_scope *s, const struct ast_group *g
 }
 
 tide_status tide__bind_group_by(struct select_scope *s, const struct ast_query *query) {
-    s->keys = ARENA_ARRAY(s->binder->arena, struct expr *, KEYS_MAX);
+    s->keys = ARENA_ARRAY(s->binder->arena, struct expr *, BIND_KEYS_MAX);
     s->clause = "GROUP BY clause";
     bool aggregates = s->allow_aggregates;
-    s->allow_aggregates = false;
+    s->allow_aggregates = s->allow_subqueries = false;
     for (uint32_t i = 0; i < query->group_by.count; i++) TIDE_TRY(add_keys_of(s, &query->group_by.items[i], true));
     s->allow_aggregates = aggregates;
+    s->allow_subqueries = true;
     return TIDE_OK;
 }
 
@@ -63,7 +63,7 @@ tide_status tide__bind_group_by(struct select_scope *s, const struct ast_query *
 
 static struct group_sets one_set(struct select_scope *s) {
     struct group_sets sets = {1, ARENA_ARRAY(s->binder->arena, bool *, 1)};
-    sets.sets[0] = ARENA_ARRAY(s->binder->arena, bool, KEYS_MAX);
+    sets.sets[0] = ARENA_ARRAY(s->binder->arena, bool, BIND_KEYS_MAX);
     return sets;
 }
 
@@ -78,8 +78,8 @@ static tide_status cross(struct select_scope *s, struct source_pos pos, struct g
     struct group_sets product = {0, ARENA_ARRAY(s->binder->arena, bool *, a.set_count *b.set_count)};
     for (uint32_t i = 0; i < a.set_count; i++) {
         for (uint32_t j = 0; j < b.set_count; j++) {
-            bool *set = ARENA_ARRAY(s->binder->arena, bool, KEYS_MAX);
-            for (uint32_t k = 0; k < KEYS_MAX; k++) set[k] = a.sets[i][k] || b.sets[j][k];
+            bool *set = ARENA_ARRAY(s->binder->arena, bool, BIND_KEYS_MAX);
+            for (uint32_t k = 0; k < BIND_KEYS_MAX; k++) set[k] = a.sets[i][k] || b.sets[j][k];
             product.sets[product.set_count++] = set;
         }
     }
@@ -107,7 +107,7 @@ static tide_status rollup_or_cube(struct select_scope *s, const struct ast_group
     uint32_t count = cube ? 1u << n : n + 1;
     struct group_sets sets = {0, ARENA_ARRAY(s->binder->arena, bool *, count)};
     for (uint32_t i = 0; i < count; i++) {
-        bool *set = ARENA_ARRAY(s->binder->arena, bool, KEYS_MAX);
+        bool *set = ARENA_ARRAY(s->binder->arena, bool, BIND_KEYS_MAX);
         for (uint32_t child = 0; child < n; child++) {
             bool in = cube ? ((count - 1 - i) >> (n - 1 - child) & 1) != 0 : child < n - i;
             if (in) TIDE_TRY(key_set(s, &group->children[child].exprs, set));
@@ -142,6 +142,9 @@ tide_status tide__bind_group_sets(struct select_scope *s, const struct ast_query
         struct group_sets sets;
         TIDE_TRY(group_sets_of(s, &query->group_by.items[i], &sets));
         TIDE_TRY(cross(s, query->group_pos, *out, sets, out));
+    }
+    for (uint32_t i = 0; i < out->set_count; i++) {
+        for (uint32_t k = 0; k < s->implicit_keys; k++) out->sets[i][s->key_count - 1 - k] = true;
     }
     return TIDE_OK;
 }
@@ -353,6 +356,7 @@ static tide_status virtual_expr(struct select_scope *s, const struct aggregated 
     case VIRTUAL_WINDOW: column = aggregated->property_first + v->index; break;
     case VIRTUAL_GROUPING: return grouping_expr(s, aggregated, v->index, expr->pos, out);
     case VIRTUAL_OVER:
+    case VIRTUAL_SUBQUERY:
         *out = tide__expr_column(arena, expr->column, expr->type, expr->pos);  // later
         return TIDE_OK;
     }

@@ -42,6 +42,30 @@ struct plan_node *tide__node_filter(struct arena *arena, struct plan_node *input
     return node;
 }
 
+struct plan_node *tide__node_distinct(struct arena *arena, struct plan_node *input, struct source_pos pos) {
+    struct plan_node *node = tide__node_new(arena, PLAN_GROUP_AGGREGATE, pos, 1, input->field_count);
+    node->inputs[0] = input;
+    node->group_aggregate.key_count = input->field_count;
+    node->group_aggregate.keys = ARENA_ARRAY(arena, uint32_t, input->field_count);
+    for (uint32_t i = 0; i < input->field_count; i++) {
+        node->group_aggregate.keys[i] = i;
+        node->fields[i] = input->fields[i];
+    }
+    return node;
+}
+
+struct plan_node *tide__node_copy(struct arena *arena, const struct plan_node *node) {
+    struct plan_node *copy = tide__node_new(arena, node->kind, node->pos, node->input_count, node->field_count);
+    if (node->kind == PLAN_OVER) {
+        *(struct over_node *)copy = *(const struct over_node *)node;
+    } else {
+        *copy = *node;
+    }
+    copy->inputs = ARENA_ARRAY(arena, struct plan_node *, node->input_count);
+    for (uint32_t i = 0; i < node->input_count; i++) copy->inputs[i] = tide__node_copy(arena, node->inputs[i]);
+    return copy;
+}
+
 struct expr *tide__node_column(struct arena *arena, const struct plan_node *node, uint32_t column,
                                struct source_pos pos) {
     return tide__expr_column(arena, column, node->fields[column].type, pos);

@@ -126,15 +126,7 @@ static tide_status bind_set_op(struct binder *b, const struct ast_query *query, 
     out->node = node;
     out->tables = ARENA_ARRAY(b->arena, struct str, node->field_count);
     if (query->all) return TIDE_OK;
-    struct plan_node *distinct = tide__node_new(b->arena, PLAN_GROUP_AGGREGATE, query->op_pos, 1, node->field_count);
-    distinct->inputs[0] = node;
-    distinct->group_aggregate.key_count = node->field_count;
-    distinct->group_aggregate.keys = ARENA_ARRAY(b->arena, uint32_t, node->field_count);
-    for (uint32_t i = 0; i < node->field_count; i++) {
-        distinct->group_aggregate.keys[i] = i;
-        distinct->fields[i] = node->fields[i];
-    }
-    out->node = distinct;
+    out->node = tide__node_distinct(b->arena, node, query->op_pos);
     return TIDE_OK;
 }
 
@@ -163,6 +155,8 @@ static tide_status bind_tail(struct binder *b, const struct ast_query *query) {
 // --- Queries ---
 
 static tide_status bind_body(struct binder *b, const struct ast_query *query, struct relation *out) {
+    *out = (struct relation){0};
+    if (query->kind != QUERY_SELECT && query->kind != QUERY_NESTED) b->correlation = NULL;
     switch (query->kind) {
     case QUERY_SELECT: return tide__bind_select(b, query, out);
     case QUERY_VALUES: return bind_values(b, query, out);

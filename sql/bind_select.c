@@ -1,7 +1,7 @@
 // One SELECT. Its clauses are bound in the order in which SQL evaluates them, and each adds a node:
 //
-//   FROM -> filter (WHERE) -> calc, aggregate (GROUP BY) -> filter (HAVING) -> calc, over (ROW_NUMBER) ->
-//   filter (QUALIFY) -> calc (select list) -> aggregate (DISTINCT)
+//   FROM -> joins with subqueries, filter (WHERE) -> calc, aggregate (GROUP BY) -> joins with subqueries, filter (HAVING) ->
+//   calc, over (ROW_NUMBER) -> filter (QUALIFY) -> calc (select list) -> aggregate (DISTINCT)
 //
 // The select list is bound before the aggregation is built, because it says which aggregates there are.
 #include "sql/bind.h"
@@ -13,7 +13,11 @@ struct select {
     struct binder *binder;
     const struct ast_query *query;
     struct select_scope scope;
-    struct relation input;  // after WHERE
+    struct relation input;           // FROM at first; each clause puts nodes on it that keep its fields, or replaces it
+    bool window_function;            // FROM is one
+    uint32_t joined;                 // subqueries that are in the input already
+    struct expr **outer_conditions;  // of WHERE, with columns of the query around this one
+    uint32_t outer_condition_count;
     // The select list, stars expanded.
     uint32_t item_count, item_capacity;
     struct item {
@@ -40,6 +44,15 @@ static bool has_twin(const struct plan_node *node, uint32_t field) {
     return false;
 }
 
+// Columns of a star that are called as an earlier item get a number: k, k0.
+static const char *star_name(struct select *select, const char *name) {
+    struct binder *b = select->binder;
+    uint32_t count = select->item_count - 1;
+    struct plan_field *used = ARENA_ARRAY(b->arena, struct plan_field, count);
+    for (uint32_t i = 0; i < count; i++) used[i].name = select->items[i].name;
+    return tide__bind_unique_name(b, used, count, name);
+}
+
 static tide_status expand_star(struct select *select, const struct ast_select_item *ast) {
     struct binder *b = select->binder;
     const struct relation *input = &select->input;
@@ -49,11 +62,12 @@ static tide_status expand_star(struct select *select, const struct ast_select_it
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "SELECT * needs a FROM clause");
     }
     for (uint32_t i = 0; i < input->node->field_count; i++) {
+        if (path->count == 0 && input->hidden != NULL && input->hidden[i]) continue;
         if (path->count > 0 &&
             (input->tables[i].data == NULL || !tide__str_eq(input->tables[i], path->parts[path->count - 1].text))) {
             continue;
         }
-        if (input->node->kind == PLAN_WINDOW_TVF && has_twin(input->node, i)) {
+        if (select->window_function && has_twin(input->node, i)) {
             tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "column \"%s\" is ambiguous",
                           input->node->fields[i].name);
             return tide__fail_hint(b->err,
@@ -61,7 +75,7 @@ static tide_status expand_star(struct select *select, const struct ast_select_it
         }
         struct item *item = add_item(select);
         item->expr = tide__node_column(b->arena, input->node, i, ast->pos);
-        item->name = input->node->fields[i].name;
+        item->name = star_name(select, input->node->fields[i].name);
         item->table = input->tables[i];
     }
     if (path->count > 0 && select->item_count == before) {
@@ -142,6 +156,41 @@ static tide_status bind_clauses(struct select *select) {
     return TIDE_OK;
 }
 
+// --- Virtual columns become real ones ---
+
+static struct expr *replace(struct select *select, const struct expr *expr, enum virtual_kind kind,
+                            const uint32_t *columns) {
+    struct arena *arena = select->binder->arena;
+    struct expr *copy = ARENA_NEW(arena, struct expr);
+    *copy = *expr;
+    if (expr->kind == EXPR_COLUMN && expr->column >= VIRTUAL_COLUMN_FIRST) {
+        const struct virtual_column *v = &select->scope.virtuals[expr->column - VIRTUAL_COLUMN_FIRST];
+        if (v->kind == kind) copy->column = columns[v->index];
+    }
+    copy->args = ARENA_ARRAY(arena, struct expr *, expr->arg_count);
+    for (uint32_t i = 0; i < expr->arg_count; i++) copy->args[i] = replace(select, expr->args[i], kind, columns);
+    return copy;
+}
+
+static void replace_everywhere(struct select *select, enum virtual_kind kind, const uint32_t *columns) {
+    for (uint32_t i = 0; i < select->item_count; i++) {
+        select->items[i].expr = replace(select, select->items[i].expr, kind, columns);
+    }
+    if (select->having != NULL) select->having = replace(select, select->having, kind, columns);
+    if (select->qualify != NULL) select->qualify = replace(select, select->qualify, kind, columns);
+}
+
+// Subqueries that stand in the select list, HAVING or QUALIFY.
+static tide_status join_subqueries(struct select *select) {
+    struct select_scope *scope = &select->scope;
+    if (select->joined == scope->subquery_count) return TIDE_OK;
+    uint32_t *columns = ARENA_ARRAY(select->binder->arena, uint32_t, scope->subquery_count);
+    TIDE_TRY(tide__bind_join_subqueries(scope, select->joined, select->input.node, columns, &select->input.node));
+    select->joined = scope->subquery_count;
+    replace_everywhere(select, VIRTUAL_SUBQUERY, columns);
+    return TIDE_OK;
+}
+
 // --- Aggregation ---
 
 static tide_status rewrite_over(struct select_scope *scope, const struct aggregated *aggregated,
@@ -155,24 +204,43 @@ static tide_status rewrite_over(struct select_scope *scope, const struct aggrega
     return TIDE_OK;
 }
 
+// The outer columns in a subquery's condition are those of the aggregation now.
+static tide_status rewrite_outer(struct select_scope *scope, const struct aggregated *aggregated, struct expr *expr) {
+    for (uint32_t i = 0; i < expr->arg_count; i++) TIDE_TRY(rewrite_outer(scope, aggregated, expr->args[i]));
+    if (expr->kind != EXPR_COLUMN || expr->column < OUTER_COLUMN_FIRST) return TIDE_OK;
+    struct expr *column = tide__expr_column(scope->binder->arena, expr->column - OUTER_COLUMN_FIRST, expr->type,
+                                            expr->pos);
+    TIDE_TRY(tide__bind_after_aggregation(scope, aggregated, column, &column));
+    expr->column = column->column + OUTER_COLUMN_FIRST;
+    return TIDE_OK;
+}
+
+static tide_status rewrite_subqueries(struct select *select, const struct aggregated *aggregated) {
+    struct select_scope *scope = &select->scope;
+    for (uint32_t i = select->joined; i < scope->subquery_count; i++) {
+        const struct correlation *correlation = &scope->subqueries[i].correlation;
+        for (uint32_t c = 0; c < correlation->condition_count; c++) {
+            TIDE_TRY(rewrite_outer(scope, aggregated, correlation->conditions[c]));
+        }
+    }
+    return TIDE_OK;
+}
+
 static tide_status aggregate(struct select *select) {
     struct select_scope *scope = &select->scope;
-    struct aggregated aggregated;
+    struct aggregated aggregated = {0};
     TIDE_TRY(tide__bind_aggregation(scope, select->query, &aggregated));
     for (uint32_t i = 0; i < select->item_count; i++) {
         TIDE_TRY(tide__bind_after_aggregation(scope, &aggregated, select->items[i].expr, &select->items[i].expr));
     }
     for (uint32_t i = 0; i < scope->over_count; i++) TIDE_TRY(rewrite_over(scope, &aggregated, &scope->overs[i]));
+    TIDE_TRY(rewrite_subqueries(select, &aggregated));
     if (select->qualify != NULL) {
         TIDE_TRY(tide__bind_after_aggregation(scope, &aggregated, select->qualify, &select->qualify));
     }
     select->input = aggregated.relation;
-    if (select->having != NULL) {
-        TIDE_TRY(tide__bind_after_aggregation(scope, &aggregated, select->having, &select->having));
-        select->input.node = tide__node_filter(select->binder->arena, select->input.node, select->having,
-                                               select->query->having->pos);
-    }
-    return TIDE_OK;
+    if (select->having == NULL) return TIDE_OK;
+    return tide__bind_after_aggregation(scope, &aggregated, select->having, &select->having);
 }
 
 // --- OVER ---
@@ -221,21 +289,6 @@ static struct plan_node *over_node(struct select *select, struct plan_node *inpu
     return node;
 }
 
-// Virtual columns of OVER calls -> columns of the over node.
-static struct expr *replace_overs(struct select *select, const struct expr *expr, const uint32_t *columns) {
-    struct arena *arena = select->binder->arena;
-    struct expr *copy = ARENA_NEW(arena, struct expr);
-    *copy = *expr;
-    if (expr->kind == EXPR_COLUMN && expr->column >= VIRTUAL_COLUMN_FIRST) {
-        const struct virtual_column *v = &select->scope.virtuals[expr->column - VIRTUAL_COLUMN_FIRST];
-        assert(v->kind == VIRTUAL_OVER);
-        copy->column = columns[v->index];
-    }
-    copy->args = ARENA_ARRAY(arena, struct expr *, expr->arg_count);
-    for (uint32_t i = 0; i < expr->arg_count; i++) copy->args[i] = replace_overs(select, expr->args[i], columns);
-    return copy;
-}
-
 static tide_status apply_overs(struct select *select) {
     struct select_scope *scope = &select->scope;
     struct plan_node *node = select->input.node;
@@ -248,23 +301,95 @@ static tide_status apply_overs(struct select *select) {
         node = over_node(select, node, &scope->overs[i]);
         columns[i] = node->field_count - 1;
     }
-    for (uint32_t i = 0; i < select->item_count; i++) {
-        select->items[i].expr = replace_overs(select, select->items[i].expr, columns);
-    }
-    if (select->qualify != NULL) select->qualify = replace_overs(select, select->qualify, columns);
+    replace_everywhere(select, VIRTUAL_OVER, columns);
     select->input.node = node;
     return TIDE_OK;
 }
 
 // --- Putting it together ---
 
-static tide_status bind_where(struct select *select) {
-    const struct ast_query *query = select->query;
-    if (query->where == NULL) return TIDE_OK;
+struct where {
+    struct select *select;
+    uint32_t count;
+    struct expr **filters;
+};
+
+static tide_status bind_conjunct(struct where *where, const struct ast_expr *ast) {
+    struct select *select = where->select;
+    struct select_scope *scope = &select->scope;
+    if (tide__bind_is_semi_join(ast)) {
+        return tide__bind_semi_join(scope, ast, select->input.node, &select->input.node);
+    }
     struct expr *condition;
-    select->scope.clause = "WHERE clause";
-    TIDE_TRY(tide__bind_condition(&select->scope, query->where, &condition));
-    select->input.node = tide__node_filter(select->binder->arena, select->input.node, condition, query->where->pos);
+    TIDE_TRY(tide__bind_condition(scope, ast, &condition));
+    if (tide__expr_has_outer(condition)) {
+        select->outer_conditions[select->outer_condition_count++] = condition;
+    } else {
+        where->filters[where->count++] = condition;
+    }
+    return TIDE_OK;
+}
+
+static tide_status add_filters(struct where *where) {
+    struct select *select = where->select;
+    struct select_scope *scope = &select->scope;
+    uint32_t *columns = ARENA_ARRAY(select->binder->arena, uint32_t, scope->subquery_count);
+    TIDE_TRY(tide__bind_join_subqueries(scope, 0, select->input.node, columns, &select->input.node));
+    select->joined = scope->subquery_count;
+    struct expr *condition = NULL;
+    for (uint32_t i = 0; i < where->count; i++) {
+        where->filters[i] = replace(select, where->filters[i], VIRTUAL_SUBQUERY, columns);
+    }
+    TIDE_TRY(tide__bind_conjunction(select->binder, where->filters, where->count, &condition));
+    if (condition == NULL) return TIDE_OK;
+    select->input.node = tide__node_filter(select->binder->arena, select->input.node, condition,
+                                           select->query->where->pos);
+    return TIDE_OK;
+}
+
+// What is added to the input here keeps the fields of FROM where they are.
+static tide_status bind_where(struct select *select, struct correlation *correlation) {
+    const struct ast_expr *ast = select->query->where;
+    struct select_scope *scope = &select->scope;
+    struct arena *arena = select->binder->arena;
+    if (ast == NULL) return TIDE_OK;
+    bool many = ast->kind == AST_EXPR_AND;
+    uint32_t count = many ? ast->args.count : 1;
+    struct where where = {.select = select, .filters = ARENA_ARRAY(arena, struct expr *, count)};
+    select->outer_conditions = ARENA_ARRAY(arena, struct expr *, count);
+    scope->clause = "WHERE clause";
+    scope->correlation = correlation;
+    for (uint32_t i = 0; i < count; i++) TIDE_TRY(bind_conjunct(&where, many ? ast->args.items[i] : ast));
+    scope->correlation = NULL;
+    return add_filters(&where);
+}
+
+static bool is_count(const struct select *select) {
+    const struct expr *expr = select->items[0].expr;
+    if (expr->kind != EXPR_COLUMN || expr->column < VIRTUAL_COLUMN_FIRST) return false;
+    const struct virtual_column *v = &select->scope.virtuals[expr->column - VIRTUAL_COLUMN_FIRST];
+    return v->kind == VIRTUAL_AGGREGATE &&
+           strcmp(select->scope.aggregates[v->index].call.aggregate->name, "COUNT") == 0;
+}
+
+static tide_status correlate(struct select *select, struct correlation *correlation) {
+    if (select->outer_condition_count == 0) return TIDE_OK;
+    struct correlated c = {.scope = &select->scope,
+                           .conditions = select->outer_conditions,
+                           .condition_count = select->outer_condition_count,
+                           .aggregated = select->query->has_group_by || select->scope.has_aggregate,
+                           .first_field = select->item_count,
+                           .input = select->input.node};
+    correlation->one_row = c.aggregated && !select->query->has_group_by;
+    correlation->counts = correlation->one_row && select->item_count == 1 && is_count(select);
+    TIDE_TRY(tide__bind_correlate(&c, correlation));
+    select->input.node = c.input;
+    correlation->item_count = c.item_count;
+    for (uint32_t i = 0; i < c.item_count; i++) {
+        struct item *item = add_item(select);
+        *item = (struct item){.expr = c.items[i]};
+        item->name = tide__arena_printf(select->binder->arena, "$c%u", i);
+    }
     return TIDE_OK;
 }
 
@@ -280,21 +405,6 @@ static void select_calc(struct select *select, struct relation *out) {
     out->node = calc;
 }
 
-static void distinct(struct select *select, struct relation *inout) {
-    struct arena *arena = select->binder->arena;
-    struct plan_node *input = inout->node;
-    struct plan_node *node = tide__node_new(arena, PLAN_GROUP_AGGREGATE, select->query->distinct_pos, 1,
-                                            input->field_count);
-    node->inputs[0] = input;
-    node->group_aggregate.key_count = input->field_count;
-    node->group_aggregate.keys = ARENA_ARRAY(arena, uint32_t, input->field_count);
-    for (uint32_t i = 0; i < input->field_count; i++) {
-        node->group_aggregate.keys[i] = i;
-        node->fields[i] = input->fields[i];
-    }
-    inout->node = node;
-}
-
 static void one_row(struct select *select) {
     struct plan_node *node = tide__node_new(select->binder->arena, PLAN_VALUES, select->query->pos, 0, 0);
     node->values.row_count = 1;
@@ -302,37 +412,50 @@ static void one_row(struct select *select) {
     select->input.tables = NULL;
 }
 
+static tide_status bind_input(struct select *select) {
+    if (select->query->from == NULL) {
+        one_row(select);
+        return TIDE_OK;
+    }
+    TIDE_TRY(tide__bind_from(select->binder, select->query->from, &select->input));
+    select->window_function = select->input.node->kind == PLAN_WINDOW_TVF;
+    return TIDE_OK;
+}
+
+static tide_status qualify(struct select *select) {
+    struct binder *b = select->binder;
+    if (select->qualify == NULL) return TIDE_OK;
+    if (select->scope.over_count == 0) {
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, select->query->qualify->pos,
+                             "QUALIFY without an OVER call; use WHERE");
+    }
+    select->input.node = tide__node_filter(b->arena, select->input.node, select->qualify, select->query->qualify->pos);
+    return TIDE_OK;
+}
+
 tide_status tide__bind_select(struct binder *b, const struct ast_query *query, struct relation *out) {
     struct select select = {.binder = b, .query = query};
-    if (query->from != NULL) {
-        TIDE_TRY(tide__bind_from(b, query->from, &select.input));
-    } else {
-        one_row(&select);
-    }
-    select.scope = (struct select_scope){.binder = b, .query = query};
-    // The scope looks at what FROM gives: WHERE adds a filter on top, the columns stay.
-    struct relation scope_input = select.input;
-    select.scope.input = &scope_input;
-    TIDE_TRY(bind_where(&select));
-    bool star = select.input.node != scope_input.node;
-    struct relation filtered = select.input;
-    select.input = scope_input;  // so that a star sees a window function below a filter
+    struct correlation *correlation = b->correlation;
+    b->correlation = NULL;
+    TIDE_TRY(bind_input(&select));
+    struct relation from = select.input;
+    select.scope = (struct select_scope){.binder = b, .query = query, .input = &from, .allow_subqueries = true};
+    TIDE_TRY(bind_where(&select, correlation));
+    struct plan_node *filtered = select.input.node;
+    select.input = from;  // what names and stars mean
     TIDE_TRY(bind_clauses(&select));
-    if (star) select.input = filtered;
+    select.input.node = filtered;
+    if (correlation != NULL) TIDE_TRY(correlate(&select, correlation));
     struct relation aggregation_input = select.input;
     select.scope.input = &aggregation_input;
-    if (query->has_group_by || select.scope.has_aggregate) {
-        TIDE_TRY(aggregate(&select));
+    if (query->has_group_by || select.scope.has_aggregate) TIDE_TRY(aggregate(&select));
+    TIDE_TRY(join_subqueries(&select));
+    if (select.having != NULL) {
+        select.input.node = tide__node_filter(b->arena, select.input.node, select.having, query->having->pos);
     }
     if (select.scope.over_count > 0) TIDE_TRY(apply_overs(&select));
-    if (select.qualify != NULL) {
-        if (select.scope.over_count == 0) {
-            return tide__fail_at(b->err, TIDE_ERR_VALIDATE, query->qualify->pos,
-                                 "QUALIFY without an OVER call; use WHERE");
-        }
-        select.input.node = tide__node_filter(b->arena, select.input.node, select.qualify, query->qualify->pos);
-    }
+    TIDE_TRY(qualify(&select));
     select_calc(&select, out);
-    if (query->distinct) distinct(&select, out);
+    if (query->distinct) out->node = tide__node_distinct(b->arena, out->node, query->distinct_pos);
     return TIDE_OK;
 }

@@ -1,6 +1,7 @@
 // One statement: what kind it is, and for those that start a job the way from trees to a plan:
 //
-//   bind -> merge calcs -> recognise window operations and Top-N -> prune columns -> merge what that left -> name the nodes
+//   bind -> merge calcs -> push filters to joins -> recognise window operations, joins and Top-N -> prune columns ->
+//   merge what that left -> name the nodes
 #include "sql/bind.h"
 
 #include <assert.h>
@@ -28,6 +29,7 @@ static tide_status check_updates(struct binder *b, const struct plan_node *sink)
 static tide_status plan_root(struct binder *b, struct plan_node *sink, struct plan_node **out) {
     struct arena *arena = b->arena;
     sink->inputs[0] = tide__plan_merge_calcs(arena, sink->inputs[0]);
+    TIDE_TRY(tide__plan_push_filters(b, sink->inputs[0]));
     TIDE_TRY(tide__plan_recognise(b, sink->inputs[0], &sink->inputs[0]));
     sink->inputs[0] = tide__plan_merge_calcs(arena, sink->inputs[0]);
     TIDE_TRY(check_updates(b, sink));

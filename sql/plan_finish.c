@@ -39,7 +39,7 @@ static bool makes_updates(const struct plan *plan, const struct plan_node *node)
     for (uint32_t i = 0; i < node->input_count; i++) input |= node->inputs[i]->updates;
     if (plan->settings.batch_mode) return false;
     if (node->kind == PLAN_GROUP_AGGREGATE) return input || node->group_aggregate.aggregate_count > 0;
-    if (node->kind == PLAN_RANK) return node->updates;
+    if (node->kind == PLAN_RANK || node->kind == PLAN_JOIN) return node->updates;
     return input;
 }
 

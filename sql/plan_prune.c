@@ -336,6 +336,97 @@ static struct pruned prune_rank(struct arena *arena, struct plan_node *node, con
     return (struct pruned){copy, map};
 }
 
+// --- Joins ---
+
+// What both kinds of joins have.
+struct join_parts {
+    bool left_only;
+    uint32_t key_count;
+    uint32_t *keys[2];
+    struct expr *condition;
+    uint32_t extra_count, extra[2][2];  // window bounds, or times
+};
+
+static struct join_parts join_parts(const struct plan_node *node) {
+    const struct plan_window_join *w = &node->window_join;
+    const struct plan_join *j = &node->join;
+    bool window = node->kind == PLAN_WINDOW_JOIN;
+    enum join_kind kind = window ? w->kind : j->kind;
+    struct join_parts parts = {.left_only = kind == JOIN_SEMI || kind == JOIN_ANTI,
+                               .key_count = window ? w->key_count : j->key_count,
+                               .condition = window ? w->condition : j->condition,
+                               .extra_count = window        ? 2
+                                              : j->interval ? 1
+                                                            : 0};
+    for (uint32_t side = 0; side < 2; side++) {
+        parts.keys[side] = window ? w->keys[side] : j->keys[side];
+        parts.extra[side][0] = window ? w->start_column[side] : j->time_columns[side];
+        parts.extra[side][1] = window ? w->end_column[side] : 0;
+    }
+    return parts;
+}
+
+static void set_join_parts(struct plan_node *node, const struct join_parts *parts) {
+    struct plan_window_join *w = &node->window_join;
+    struct plan_join *j = &node->join;
+    if (node->kind == PLAN_WINDOW_JOIN) {
+        w->condition = parts->condition;
+    } else {
+        j->condition = parts->condition;
+    }
+    for (uint32_t side = 0; side < 2; side++) {
+        if (node->kind == PLAN_WINDOW_JOIN) {
+            w->keys[side] = parts->keys[side];
+            w->start_column[side] = parts->extra[side][0];
+            w->end_column[side] = parts->extra[side][1];
+        } else {
+            j->keys[side] = parts->keys[side];
+            j->time_columns[side] = parts->extra[side][0];
+        }
+    }
+}
+
+static struct pruned prune_join(struct arena *arena, struct plan_node *node, const bool *needed) {
+    uint32_t counts[2] = {node->inputs[0]->field_count, node->inputs[1]->field_count};
+    struct plan_node *copy = copy_node(arena, node);
+    struct join_parts parts = join_parts(node);
+    int32_t *map = new_map(arena, node->field_count), *pair_map = new_map(arena, counts[0] + counts[1]);
+    bool *below = ARENA_ARRAY(arena, bool, counts[0] + counts[1]);
+    memcpy(below, needed, node->field_count * sizeof(bool));
+    tide__expr_mark(parts.condition, below);
+    copy->fields = ARENA_ARRAY(arena, struct plan_field, node->field_count);
+    copy->field_count = 0;
+    uint32_t after = 0;
+    for (uint32_t side = 0; side < 2; side++) {
+        uint32_t first = side == 0 ? 0 : counts[0];
+        mark_columns(below + first, parts.keys[side], parts.key_count);
+        mark_columns(below + first, parts.extra[side], parts.extra_count);
+        struct pruned pruned = prune(arena, node->inputs[side], below + first);
+        copy->inputs[side] = pruned.node;
+        parts.keys[side] = remap_columns(arena, parts.keys[side], parts.key_count, pruned.map);
+        for (uint32_t i = 0; i < parts.extra_count; i++) {
+            parts.extra[side][i] = (uint32_t)pruned.map[parts.extra[side][i]];
+        }
+        for (uint32_t i = 0; i < counts[side]; i++) {
+            if (pruned.map[i] >= 0) pair_map[first + i] = pruned.map[i] + (int32_t)after;
+        }
+        after += pruned.node->field_count;
+    }
+    if (parts.condition != NULL) parts.condition = tide__expr_remap(arena, parts.condition, pair_map);
+    set_join_parts(copy, &parts);
+    copy->field_count = parts.left_only ? copy->inputs[0]->field_count : after;
+    copy->fields = ARENA_ARRAY(arena, struct plan_field, copy->field_count);
+    for (uint32_t i = 0; i < copy->field_count; i++) {
+        const struct plan_node *left = copy->inputs[0];
+        copy->fields[i] = i < left->field_count ? left->fields[i] : copy->inputs[1]->fields[i - left->field_count];
+    }
+    for (uint32_t i = 0; i < node->field_count; i++) {
+        map[i] = pair_map[i];
+        if (map[i] >= 0) copy->fields[map[i]] = node->fields[i];  // an outer join's are nullable
+    }
+    return (struct pruned){copy, map};
+}
+
 static struct pruned prune(struct arena *arena, struct plan_node *node, const bool *needed) {
     switch (node->kind) {
     case PLAN_SCAN: return prune_scan(arena, node, needed);
@@ -349,7 +440,7 @@ static struct pruned prune(struct arena *arena, struct plan_node *node, const bo
     case PLAN_WINDOW_RANK: return prune_window_rank(arena, node, needed);
     case PLAN_RANK: return prune_rank(arena, node, needed);
     case PLAN_WINDOW_JOIN:
-    case PLAN_JOIN:
+    case PLAN_JOIN: return prune_join(arena, node, needed);
     case PLAN_OVER:
     case PLAN_SORT:
     case PLAN_SINK: break;

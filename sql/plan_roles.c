@@ -53,6 +53,21 @@ static void union_roles(struct arena *arena, const struct plan_node *node, struc
     }
 }
 
+// Both sides' window columns stay window columns, unless they may be padded with NULL.
+static void join_roles(struct arena *arena, const struct plan_node *node, struct role *roles) {
+    uint32_t n = node->inputs[0]->field_count;
+    enum join_kind kind = node->window_join.kind;
+    for (uint32_t side = 0; side < 2; side++) {
+        if (side == 1 && (kind == JOIN_SEMI || kind == JOIN_ANTI)) break;
+        if (kind == JOIN_FULL || kind == (side == 0 ? JOIN_RIGHT : JOIN_LEFT)) continue;
+        struct role *input = tide__plan_roles(arena, node->inputs[side]);
+        memcpy(roles + (side == 0 ? 0 : n), input, node->inputs[side]->field_count * sizeof(roles[0]));
+    }
+    for (uint32_t i = 0; i < node->field_count; i++) {
+        if (roles[i].kind == ROLE_SESSION_KEY) roles[i] = (struct role){.kind = ROLE_NONE};
+    }
+}
+
 // A field keeps its role if each grouping set passes it through.
 static void expand_roles(struct arena *arena, const struct plan_node *node, struct role *roles) {
     struct role *input = tide__plan_roles(arena, node->inputs[0]);
@@ -90,11 +105,11 @@ struct role *tide__plan_roles(struct arena *arena, const struct plan_node *node)
     case PLAN_UNION: union_roles(arena, node, roles); break;
     case PLAN_WINDOW_TVF: tvf_roles(arena, node, roles); break;
     case PLAN_WINDOW_AGGREGATE: aggregate_roles(arena, node, roles); break;
+    case PLAN_WINDOW_JOIN: join_roles(arena, node, roles); break;
     case PLAN_SCAN:
     case PLAN_VALUES:
     case PLAN_GROUP_AGGREGATE:
     case PLAN_RANK:
-    case PLAN_WINDOW_JOIN:
     case PLAN_JOIN:
     case PLAN_SORT:
     case PLAN_SINK: break;
@@ -137,11 +152,14 @@ bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column)
         if (column >= node->window_aggregate.key_count + node->window_aggregate.aggregate_count) return true;
         if (column >= node->window_aggregate.key_count) return false;
         return tide__plan_is_time_attribute(node->inputs[0], node->window_aggregate.keys[column]);
+    case PLAN_WINDOW_JOIN:
+    case PLAN_JOIN: {  // a planned regular join has plain times, see plan_join.c
+        uint32_t n = node->inputs[0]->field_count;
+        return tide__plan_is_time_attribute(node->inputs[column < n ? 0 : 1], column < n ? column : column - n);
+    }
     case PLAN_SCAN:
     case PLAN_VALUES:
     case PLAN_UNION:
-    case PLAN_WINDOW_JOIN:
-    case PLAN_JOIN:
     case PLAN_SORT:
     case PLAN_SINK: return true;
     }

@@ -289,6 +289,16 @@ tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struc
     return TIDE_OK;
 }
 
+// A join in between may have made the time a plain column.
+static tide_status check_time(struct binder *b, const struct plan_node *node) {
+    const struct window *window = &node->window_tvf.window;
+    if (b->infer.batch_mode || tide__plan_is_time_attribute(node->inputs[0], window->time_column)) return TIDE_OK;
+    tide__fail_at(b->err, TIDE_ERR_PLAN, window->pos,
+                  "the time column of this window function is no time attribute any more");
+    return tide__fail_hint(
+        b->err, "a join that is neither a window join nor an interval join keeps rows for ever and loses it");
+}
+
 tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struct plan_node **out) {
     *out = node;
     if (node->kind == PLAN_CALC && node->inputs[0]->kind == PLAN_OVER) {
@@ -306,11 +316,11 @@ tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struc
     node->updates = updates;
     switch (node->kind) {
     case PLAN_OVER: return tide__plan_unranked(b, (struct over_node *)node);
-    case PLAN_JOIN: return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "joins are not supported yet");
+    case PLAN_JOIN: return tide__plan_join(b, node, out);
     case PLAN_GROUP_AGGREGATE:
     case PLAN_WINDOW_AGGREGATE: return tide__plan_aggregate(b, node, out);
     case PLAN_WINDOW_TVF:
-        if (!updates) return TIDE_OK;
+        if (!updates) return check_time(b, node);
         tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos,
                       "a window function cannot be computed over rows that are updated");
         return tide__fail_hint(

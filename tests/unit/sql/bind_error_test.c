@@ -216,7 +216,8 @@ END_TEST
 START_TEST(strict_windows_refuse_what_forgets_a_window_column) {
     static const char *const scripts[] = {
         "SELECT COUNT(*) FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY k",
-        "SELECT COUNT(*) FROM SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY window_start, window_end, k",
+        "SELECT COUNT(*) FROM SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY window_start, window_end, "
+        "k",
         "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_end ORDER BY v) AS rn FROM TUMBLE(TABLE t, "
         "DESCRIPTOR(ts), INTERVAL '1' MINUTE)) WHERE rn <= 3",
     };

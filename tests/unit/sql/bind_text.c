@@ -28,7 +28,8 @@ static void write_result(const struct sql_result *result, struct strbuf *out) {
     if (result->plan != NULL) plan_dump(result->plan, out);
     for (uint32_t i = 0; result->kind == SQL_ROWS && i < result->rows.row_count * result->rows.column_count; i++) {
         struct str cell = result->rows.cells[i];
-        tide__strbuf_printf(out, "%.*s", cell.data == NULL ? 6 : (int)cell.len, cell.data == NULL ? "<NULL>" : cell.data);
+        tide__strbuf_printf(out, "%.*s", cell.data == NULL ? 6 : (int)cell.len,
+                            cell.data == NULL ? "<NULL>" : cell.data);
         tide__strbuf_append_char(out, (i + 1) % result->rows.column_count == 0 ? '\n' : '\t');
     }
 }

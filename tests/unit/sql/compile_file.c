@@ -78,8 +78,8 @@ static void print_plan(const struct plan *plan, bool dump) {
 
 static int report(const tide_error *err) {
     static const char *const phases[] = {"ok", "parse", "validate", "plan", "option", "runtime", "io"};
-    printf("ERROR %s: %u:%u %s%s%s\n", err->status <= TIDE_ERR_IO ? phases[err->status] : "?", err->line, err->column, err->message,
-           err->hint[0] != '\0' ? " | " : "", err->hint);
+    printf("ERROR %s: %u:%u %s%s%s\n", err->status <= TIDE_ERR_IO ? phases[err->status] : "?", err->line, err->column,
+           err->message, err->hint[0] != '\0' ? " | " : "", err->hint);
     return 2;
 }
 

@@ -83,17 +83,20 @@ static void dump_calls(const struct aggregate_call *calls, uint32_t count, struc
     }
 }
 
-static void dump_sorts(const struct plan_node *input, const struct sort_key *sorts, uint32_t count, struct strbuf *out) {
+static void dump_sorts(const struct plan_node *input, const struct sort_key *sorts, uint32_t count,
+                       struct strbuf *out) {
     tide__strbuf_append_c(out, " order=");
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0) tide__strbuf_append_char(out, ',');
         dump_column(input, sorts[i].column, out);
         if (sorts[i].descending) tide__strbuf_append_c(out, " desc");
-        if (sorts[i].nulls_last != sorts[i].descending) tide__strbuf_append_c(out, sorts[i].nulls_last ? " nulls last" : " nulls first");
+        if (sorts[i].nulls_last != sorts[i].descending)
+            tide__strbuf_append_c(out, sorts[i].nulls_last ? " nulls last" : " nulls first");
     }
 }
 
-static void dump_outputs(struct expr *const *outputs, uint32_t count, const struct plan_node *input, struct strbuf *out) {
+static void dump_outputs(struct expr *const *outputs, uint32_t count, const struct plan_node *input,
+                         struct strbuf *out) {
     tide__strbuf_append_c(out, " [");
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0) tide__strbuf_append_c(out, ", ");
@@ -105,7 +108,8 @@ static void dump_outputs(struct expr *const *outputs, uint32_t count, const stru
 static void dump_scan(const struct plan_node *node, struct strbuf *out) {
     const struct plan_scan *s = &node->scan;
     struct plan_field reads[256];
-    for (uint32_t i = 0; i < s->read_count && i < 256; i++) reads[i] = (struct plan_field){s->table->columns[s->reads[i]].name, NULL};
+    for (uint32_t i = 0; i < s->read_count && i < 256; i++)
+        reads[i] = (struct plan_field){s->table->columns[s->reads[i]].name, NULL};
     tide__strbuf_printf(out, " %s reads=", s->table->name);
     for (uint32_t i = 0; i < s->read_count; i++) tide__strbuf_printf(out, "%s%s", i > 0 ? "," : "", reads[i].name);
     tide__strbuf_append_c(out, " [");
@@ -119,6 +123,42 @@ static void dump_scan(const struct plan_node *node, struct strbuf *out) {
         tide__strbuf_append_c(out, " watermark=");
         dump_expr(s->watermark, reads, s->read_count, out);
     }
+}
+
+static void dump_condition(const struct plan_node *node, const struct expr *condition, struct strbuf *out) {
+    if (condition == NULL) return;
+    struct plan_field fields[512];
+    uint32_t count = 0;
+    for (uint32_t side = 0; side < 2; side++) {
+        for (uint32_t i = 0; i < node->inputs[side]->field_count && count < 512; i++) {
+            fields[count++] = node->inputs[side]->fields[i];
+        }
+    }
+    tide__strbuf_append_c(out, " on ");
+    dump_expr(condition, fields, count, out);
+}
+
+static void dump_join(const struct plan_node *node, struct strbuf *out) {
+    static const char *const kinds[] = {"inner", "left", "right", "full", "semi", "anti"};
+    const struct plan_window_join *w = &node->window_join;
+    const struct plan_join *j = &node->join;
+    bool window = node->kind == PLAN_WINDOW_JOIN;
+    uint32_t *const *keys = window ? w->keys : j->keys;
+    tide__strbuf_printf(out, " %s", kinds[window ? w->kind : j->kind]);
+    for (uint32_t i = 0; i < (window ? w->key_count : j->key_count); i++) {
+        tide__strbuf_append_char(out, ' ');
+        dump_column(node->inputs[0], keys[0][i], out);
+        tide__strbuf_append_char(out, '=');
+        dump_column(node->inputs[1], keys[1][i], out);
+    }
+    if (!window && j->interval) {
+        tide__strbuf_append_c(out, " interval ");
+        dump_column(node->inputs[0], j->time_columns[0], out);
+        tide__strbuf_append_char(out, ',');
+        dump_column(node->inputs[1], j->time_columns[1], out);
+        tide__strbuf_printf(out, " %" PRId64 "..%" PRId64, j->lower_ms, j->upper_ms);
+    }
+    dump_condition(node, window ? w->condition : j->condition, out);
 }
 
 static void dump_body(const struct plan_node *node, struct strbuf *out) {
@@ -155,7 +195,8 @@ static void dump_body(const struct plan_node *node, struct strbuf *out) {
         dump_calls(node->group_aggregate.aggregates, node->group_aggregate.aggregate_count, out);
         break;
     case PLAN_WINDOW_RANK:
-        dump_columns("window", input, (uint32_t[]){node->window_rank.start_column, node->window_rank.end_column}, 2, out);
+        dump_columns("window", input, (uint32_t[]){node->window_rank.start_column, node->window_rank.end_column}, 2,
+                     out);
         dump_columns("partition", input, node->window_rank.partitions, node->window_rank.partition_count, out);
         dump_sorts(input, node->window_rank.sorts, node->window_rank.sort_count, out);
         tide__strbuf_printf(out, " %" PRId64 "..%" PRId64, node->window_rank.rank_first, node->window_rank.rank_last);
@@ -175,9 +216,9 @@ static void dump_body(const struct plan_node *node, struct strbuf *out) {
     case PLAN_SINK:
         if (node->sink.kind == SINK_TABLE) tide__strbuf_printf(out, " %s", node->sink.table->name);
         break;
-    case PLAN_UNION:
     case PLAN_WINDOW_JOIN:
-    case PLAN_JOIN:
+    case PLAN_JOIN: dump_join(node, out); break;
+    case PLAN_UNION:
     case PLAN_OVER:
     case PLAN_SORT: break;
     }
