@@ -392,6 +392,7 @@ struct plan_settings {
     const struct zone *zone;              // table.local-time-zone
     int64_t auto_watermark_interval_ms;   // pipeline.auto-watermark-interval, default 200
     int64_t checkpoint_interval_ms;       // execution.checkpointing.interval; 0: not set
+    int64_t idle_timeout_ms;              // table.exec.source.idle-timeout; 0: no source is idle
     bool batch_mode;
     const char *job_name;                 // pipeline.name or derived
     const char *late_data_path;           // tidemark.late-data.path; NULL: late rows are only counted

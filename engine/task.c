@@ -34,19 +34,28 @@ void tide__late_row(struct operator *op, struct late_sink *late, const struct ba
     op->stats.late_rows++;
 }
 
-static int64_t input_watermark(const struct task_node *node) {
-    int64_t lowest = WATERMARK_END;
+// The smallest watermark of the inputs that are not idle. If all are: what it was, but a union has let through whatever came,
+// so it goes on to the largest (as Flink's inputs of one channel and of two differ).
+static int64_t input_watermark(struct task_node *node) {
+    int64_t lowest = WATERMARK_END, largest = WATERMARK_NONE;
+    node->idle = true;
     for (uint32_t i = 0; i < node->plan->input_count; i++) {
-        int64_t w = node->task->nodes[node->plan->inputs[i]->id].watermark_out;
+        const struct task_node *input = &node->task->nodes[node->plan->inputs[i]->id];
+        int64_t w = input->watermark_out;
+        if (w > largest) largest = w;
+        if (input->idle) continue;
+        node->idle = false;
         if (w < lowest) lowest = w;
     }
-    return lowest;
+    if (!node->idle) return lowest;
+    return node->plan->kind == PLAN_UNION || node->plan->input_count == 1 ? largest : WATERMARK_NONE;
 }
 
 tide_status tide__task_deliver(struct task *task, tide_error *err) {
     for (size_t i = 0; i < task->node_count; i++) {
         struct task_node *node = &task->nodes[i];
         if (node->source != NULL) {
+            node->idle = node->source->idle && !node->source->ended;
             if (node->source->ended)
                 node->watermark_out = WATERMARK_END;
             else if (node->source->any_let_out)
@@ -85,6 +94,7 @@ static bool node_reads_watermark(const struct plan_node *node) {
 static tide_status open_source(struct task *task, struct task_node *node, tide_error *err) {
     struct source *source = ARENA_NEW(&task->arena, struct source);
     source->node = node;
+    source->idle_timeout_ms = tide__source_idle_timeout_ms(task->env.plan, node->plan);
     node->source = source;
     task->sources[task->source_count++] = source;
     struct source_env env = {
@@ -198,19 +208,32 @@ tide_status tide__task_relieve(struct task *task, tide_error *err) {
 
 // --- reading -------------------------------------------------------------------------------------------------------------
 
+// Its turn is another's now.
+static void pass_turn(struct task *task) {
+    task->turn = (uint32_t)((task->turn + 1) % task->source_count);
+    task->turn_rows = 0;
+}
+
 // The source whose turn it is, moving on when its numbered batch is full or it has ended. NULL: all have ended.
 static struct source *take_turn(struct task *task) {
     for (size_t tried = 0; tried <= task->source_count; tried++) {
         struct source *source = task->sources[task->turn];
         if (!source->ended && (task->source_count == 1 || task->turn_rows < TURN_ROWS)) return source;
-        task->turn = (uint32_t)((task->turn + 1) % task->source_count);
-        task->turn_rows = 0;
+        pass_turn(task);
     }
     return NULL;
 }
 
+static bool all_wait(const struct task *task) {
+    for (size_t i = 0; i < task->source_count; i++) {
+        if (!task->sources[i]->ended && !task->sources[i]->waiting) return false;
+    }
+    return true;
+}
+
 static tide_status end_source(struct task *task, struct source *source, tide_error *err) {
     source->ended = true;
+    tide__task_awake(source);
     return tide__task_deliver(task, err);
 }
 
@@ -244,9 +267,13 @@ static tide_status read_some(struct task *task, struct source *source, uint64_t 
     if (source->batch == NULL || source->batch_at == source->batch->batch.rows) {
         if (source->batch != NULL) tide__source_release(source->reader, source->batch);
         source->batch = NULL;
-        TIDE_TRY(tide__source_next(source->reader, &source->batch, err));
+        enum source_state state;
+        TIDE_TRY(tide__source_next(source->reader, &source->batch, &state, err));
         source->batch_at = 0;
-        if (source->batch == NULL) return end_source(task, source, err);
+        if (state == SOURCE_END) return end_source(task, source, err);
+        if (state == SOURCE_WAITING) return tide__task_wait(task, source, err);
+        tide__task_awake(source);
+        task->naps = 0;
     }
     size_t rows = rows_to_give(task, source, rows_until);
     TIDE_TRY(tide__task_give(task, source, rows, err));
@@ -270,6 +297,10 @@ tide_status tide__task_run(struct task *task, uint64_t rows_until, bool (*pause)
             break;
         }
         TIDE_TRY(read_some(task, source, rows_until, err));
+        if (source->waiting) {
+            pass_turn(task);
+            if (all_wait(task)) tide__task_rest(task);
+        }
         if (pause != NULL && pause(pause_ctx)) {
             *out_event = TASK_PAUSED;
             return TIDE_OK;

@@ -27,6 +27,7 @@ struct task_node {
     struct source *source;       // NULL for all others
     struct emitter emitter;
     int64_t watermark_out;       // that has left this node
+    bool idle;                   // all its sources are
     size_t consumer_count;
     struct consumer *consumers;
 };
@@ -42,6 +43,10 @@ struct source {
     int64_t let_out;             // last watermark let out; 0: none yet
     bool any_let_out;
     uint64_t rows;
+    bool waiting;                // it has nothing now
+    int64_t waiting_since_ms;    // on the monotonic clock
+    int64_t idle_timeout_ms;     // 0: never idle
+    bool idle;                   // it waits for so long that others need not mind its watermark
 };
 
 struct task {
@@ -54,6 +59,7 @@ struct task {
     struct source **sources;
     uint32_t turn, turn_rows;    // round robin over the sources
     uint64_t rows;
+    uint32_t naps;               // rests since there was a row
     bool exact_watermarks;       // some expression reads CURRENT_WATERMARK: every one is delivered
     bool ended;
 };
@@ -64,6 +70,12 @@ tide_status tide__task_push(struct task_node *node, const struct batch *batch, t
 tide_status tide__task_deliver(struct task *task, tide_error *err);
 // Gives out up to `rows` rows of the source's batch, with the watermarks between them.
 tide_status tide__task_give(struct task *task, struct source *source, size_t rows, tide_error *err);
+// The source has nothing now: what its watermark has reached goes out, and in time it is idle.
+tide_status tide__task_wait(struct task *task, struct source *source, tide_error *err);
+// It has something again.
+void tide__task_awake(struct source *source);
+// All sources wait: sleeps a little, a few milliseconds at most.
+void tide__task_rest(struct task *task);
 // Writes state out while the budget is exceeded.
 tide_status tide__task_relieve(struct task *task, tide_error *err);
 

@@ -35,12 +35,21 @@ struct source_batch {
 };
 
 tide_status tide__source_open(const struct source_env *env, struct source_reader **out, tide_error *err) TIDE_CHECKED;
-// The next batch, owned by the caller until tide__source_release; *out NULL at the end of input. A bad row fails only when
-// it is reached: the batch before it is given out first. May block on workers.
-tide_status tide__source_next(struct source_reader *reader, struct source_batch **out, tide_error *err) TIDE_CHECKED;
+enum source_state {
+    SOURCE_BATCH,
+    SOURCE_WAITING,  // nothing is there now, but more may come: ask again after a while
+    SOURCE_END,
+};
+// The next batch, owned by the caller until tide__source_release; *out NULL unless *out_state is SOURCE_BATCH. A bad row fails
+// only when it is reached: the batch before it is given out first. May block on workers, never on input that is yet to come.
+tide_status tide__source_next(struct source_reader *reader, struct source_batch **out, enum source_state *out_state,
+                              tide_error *err) TIDE_CHECKED;
+// How long a source must have given nothing to be idle; 0: it is never.
+int64_t tide__source_idle_timeout_ms(const struct plan *plan, const struct plan_node *node);
 void tide__source_release(struct source_reader *reader, struct source_batch *batch);
 // Appends the position after the first `rows` rows of `batch` (NULL: of the end of input; or before the first batch). The
 // bytes are a protobuf-free, versioned encoding of the connector's own: files with path, size, hashes, offset.
+// Only the newest batch that was given out may be asked about.
 void tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows, struct strbuf *out);
 // Before the first next: go on from a saved position. Changed files are an error (TIDE_ERR_REFUSED) unless accepted.
 enum changed_input { CHANGED_INPUT_REFUSE, CHANGED_INPUT_ACCEPT };

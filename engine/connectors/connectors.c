@@ -3,8 +3,10 @@
 // Flink ignores options of the filesystem connector that it does not know; so do we, lest a script that runs there fails
 // here, but not one that is a slip of the pen away from a known one. Options that we know and can't honour are refused.
 #include "base/alloc.h"
+#include "base/time.h"
 #include "engine/connectors/filesystem.h"
 #include "engine/connectors/sinks.h"
+#include "engine/connectors/stream.h"
 
 #include <assert.h>
 #include <string.h>
@@ -47,8 +49,9 @@ static const struct {
     {"path", OPTION_USED},
     {"format", OPTION_USED},
     {"partition.default-name", OPTION_REFUSED},
-    {"source.monitor-interval", OPTION_REFUSED},
-    {"source.path.regex-pattern", OPTION_REFUSED},
+    {"source.monitor-interval", OPTION_USED},
+    {"source.path.regex-pattern", OPTION_USED},
+    {"scan.watermark.idle-timeout", OPTION_USED},
     {"source.report-statistics", OPTION_IGNORED},
     {"scan.parallelism", OPTION_IGNORED},
     {"sink.parallelism", OPTION_IGNORED},
@@ -170,13 +173,38 @@ static tide_status check_metadata(const struct table *table, tide_error *err) {
     return TIDE_OK;
 }
 
+static tide_status check_duration(const struct table *table, const char *key, tide_error *err) {
+    const struct option *option = tide__table_option(table, key);
+    int64_t ms = 0;
+    if (option == NULL || (tide__duration_parse(option->value, &ms) && ms > 0)) return TIDE_OK;
+    tide__fail_at(err, TIDE_ERR_VALIDATE, option->value_pos, "option '%s' must be a duration above 0, not '%.*s'", key,
+                  STR_ARG(option->value));
+    return tide__fail_hint(err, "write it as '10 s', '500 ms' or '1 min'");
+}
+
+static tide_status check_standard_input(const struct table *table, enum table_use use, tide_error *err) {
+    if (!tide__is_stream(table)) return TIDE_OK;
+    const struct option *path = tide__table_option(table, "path");
+    const struct option *watch = tide__table_option(table, "source.monitor-interval");
+    if (use == TABLE_AS_SINK) {
+        tide__fail_at(err, TIDE_ERR_PLAN, path->value_pos, "a table can't be written to '-'");
+        return tide__fail_hint(err, "a SELECT prints its rows to standard output; 'connector' = 'print' does too");
+    }
+    if (watch == NULL) return TIDE_OK;
+    tide__fail_at(err, TIDE_ERR_VALIDATE, watch->key_pos, "standard input is no folder that can be watched");
+    return tide__fail_hint(err, "remove 'source.monitor-interval': standard input is read as it comes");
+}
+
 static tide_status validate_filesystem(const struct table *table, enum table_use use, tide_error *err) {
     TIDE_TRY(check_path(table, err));
+    TIDE_TRY(check_standard_input(table, use, err));
     const struct format_class *format = NULL;
     TIDE_TRY(find_format(table, &format, err));
     for (uint32_t i = 0; i < table->option_count; i++) {
         TIDE_TRY(check_filesystem_option(&table->options[i], format, err));
     }
+    TIDE_TRY(check_duration(table, "source.monitor-interval", err));
+    TIDE_TRY(check_duration(table, "scan.watermark.idle-timeout", err));
     if (use == TABLE_AS_SOURCE) TIDE_TRY(check_metadata(table, err));
     return format->validate(table, use == TABLE_AS_SOURCE ? FORMAT_READ : FORMAT_WRITE, err);
 }

@@ -16,6 +16,7 @@ struct input_file {
     uint64_t start_line;      // number of the line there, from 1
     uint64_t end;             // bytes read, once it has been read to its end
     bool unterminated;        // its last row had no line end
+    bool finished;            // a watching job has read it to its end: it is not looked at again, whatever becomes of it
     // Checksums of what stands before an offset, kept because a finished file is in every position that follows.
     bool hashed;
     uint64_t hashed_offset, head_hash, tail_hash;
@@ -25,6 +26,7 @@ struct input_files {
     struct input_file *items;
     size_t count, capacity;
     uint32_t partition_count;
+    bool watched;  // files may come while the job runs
 };
 
 // The path of an option: without `file:`, relative to the script's folder if it is not absolute. To be freed.
@@ -32,7 +34,12 @@ char *tide__filesystem_path(const char *script_dir, struct str path);
 // All files of a table in path order. Hidden ones (a leading `.` or `_`) are left out, folders are entered.
 tide_status tide__filesystem_list(const struct table *table, const char *script_dir, struct input_files *out,
                                   tide_error *err) TIDE_CHECKED;
+// Looks again and appends what is new, in path order. *out_found: there was something.
+tide_status tide__filesystem_look(const struct table *table, const char *script_dir, struct input_files *files,
+                                  bool *out_found, tide_error *err) TIDE_CHECKED;
 void tide__filesystem_list_free(struct input_files *files);
+// `source.monitor-interval` in milliseconds; 0: the table is read once.
+int64_t tide__monitor_interval_ms(const struct table *table);
 // `%XX` as Flink escapes partition values in folder names, and back. The result is to be freed.
 char *tide__partition_unescape(struct str text);
 void tide__partition_escape(struct str text, struct strbuf *out);
@@ -48,6 +55,7 @@ struct source_block {
     uint64_t offset;       // of data[0] in the file
     uint64_t first_line;   // number of the line at data[0]; set when the block is reached in order
     bool counted;          // first_line is set
+    bool last;             // of its file
     uint32_t references;
 };
 
@@ -75,6 +83,7 @@ struct source_place {
     uint64_t rows;     // given out before it
     uint64_t skipped;  // bad rows left out before it
 };
+#define POSITION_CHECKED_BYTES ((size_t)4096)
 void tide__position_save(struct input_files *files, const struct source_place *place, struct strbuf *out);
 // Orders the files anew and sets where each is to begin. out: the place to go on from.
 tide_status tide__position_restore(struct input_files *files, struct str saved, enum changed_input changed,

@@ -1,16 +1,24 @@
 // Which files a table has, in which order.
 //
-// The path is a file or a folder that is entered to any depth; names that begin with `.` or `_` are hidden, as for
-// Flink. The order is that of the path's bytes: it numbers the rows, so it must not depend on the disk.
+// The path is a file, a folder that is entered to any depth, or a pattern of the shell for such paths (an addition of ours,
+// for which nothing of the very name may exist); names that begin with `.` or `_` are hidden, as for Flink. Of a folder's
+// files `source.path.regex-pattern` takes those whose absolute path it matches. The order is that of the path's bytes: it
+// numbers the rows, so it must not depend on the disk. A table that is watched is listed again and again: what is new comes
+// behind what was there, in path order again.
 #include "base/alloc.h"
+#include "base/time.h"
 #include "engine/connectors/filesystem.h"
+#include "engine/functions/regex.h"
 
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define FOLDER_DEPTH_MAX 64
 
@@ -108,6 +116,20 @@ static void add_file(const struct table *table, struct input_files *files, const
     };
 }
 
+// What a listing works with.
+struct listing {
+    const struct table *table;
+    struct input_files *files;
+    struct regex *pattern;  // NULL: all files
+};
+
+static bool is_wanted(const struct listing *listing, const char *open_path) {
+    char absolute[PATH_MAX];
+    if (listing->pattern == NULL) return true;
+    const char *path = realpath(open_path, absolute) != NULL ? absolute : open_path;
+    return tide__regex_match(listing->pattern, tide__str(path), true);
+}
+
 static char *join_path(const char *folder, const char *name) {
     struct strbuf out = {0};
     tide__strbuf_append_c(&out, folder);
@@ -116,24 +138,26 @@ static char *join_path(const char *folder, const char *name) {
     return out.data;
 }
 
-static tide_status enter(const struct table *table, struct input_files *files, const char *path, const char *open_path,
-                         int depth, tide_error *err);
+static tide_status enter(const struct listing *listing, const char *path, const char *open_path, int depth,
+                         tide_error *err);
 
-static tide_status look_at(const struct table *table, struct input_files *files, const char *path,
-                           const char *open_path, int depth, tide_error *err) {
+static tide_status look_at(const struct listing *listing, const char *path, const char *open_path, int depth,
+                           tide_error *err) {
     struct stat info;
     if (stat(open_path, &info) != 0) {
         // A name that vanished between listing and looking was a temporary file.
         if (errno == ENOENT) return TIDE_OK;
         return tide__fail_errno(err, errno, "can't read \"%s\"", path);
     }
-    if (S_ISDIR(info.st_mode)) return enter(table, files, path, open_path, depth + 1, err);
-    if (S_ISREG(info.st_mode)) add_file(table, files, path, open_path, &info);
+    if (S_ISDIR(info.st_mode)) return enter(listing, path, open_path, depth + 1, err);
+    if (S_ISREG(info.st_mode) && is_wanted(listing, open_path)) {
+        add_file(listing->table, listing->files, path, open_path, &info);
+    }
     return TIDE_OK;
 }
 
-static tide_status enter(const struct table *table, struct input_files *files, const char *path, const char *open_path,
-                         int depth, tide_error *err) {
+static tide_status enter(const struct listing *listing, const char *path, const char *open_path, int depth,
+                         tide_error *err) {
     if (depth > FOLDER_DEPTH_MAX) {
         return tide__fail(err, TIDE_ERR_IO, "folders below \"%s\" are nested more than %d deep", path, FOLDER_DEPTH_MAX);
     }
@@ -143,7 +167,7 @@ static tide_status enter(const struct table *table, struct input_files *files, c
     for (struct dirent *entry; status == TIDE_OK && (entry = readdir(folder)) != NULL;) {
         if (entry->d_name[0] == '.' || entry->d_name[0] == '_') continue;
         char *below = join_path(path, entry->d_name), *open_below = join_path(open_path, entry->d_name);
-        status = look_at(table, files, below, open_below, depth, err);
+        status = look_at(listing, below, open_below, depth, err);
         tide__free(below);
         tide__free(open_below);
     }
@@ -170,47 +194,143 @@ static tide_status refuse_compressed(const struct input_files *files, tide_error
     return TIDE_OK;
 }
 
+// --- the path ---------------------------------------------------------------------------------------------------
+
+static bool has_wildcard(const char *path) {
+    return strpbrk(path, "*?[") != NULL;
+}
+
+// What a pattern of the shell matches. The paths begin as `open_path` does; `prefix` bytes of that are not shown.
+static tide_status expand(const struct listing *listing, const char *open_path, size_t prefix, tide_error *err) {
+    glob_t found;
+    int result = glob(open_path, GLOB_NOSORT, NULL, &found);
+    if (result == GLOB_NOMATCH) return TIDE_OK;
+    if (result != 0) return tide__fail(err, TIDE_ERR_IO, "can't expand \"%s\"", open_path + prefix);
+    tide_status status = TIDE_OK;
+    for (size_t i = 0; i < found.gl_pathc && status == TIDE_OK; i++) {
+        const char *path = found.gl_pathv[i], *slash = strrchr(path, '/');
+        char first = slash != NULL ? slash[1] : path[0];
+        if (first == '.' || first == '_') continue;
+        status = look_at(listing, path + prefix, path, 0, err);
+    }
+    globfree(&found);
+    return status;
+}
+
+// What cannot be there when the job starts may still come to a table that is watched, if its folder is there.
+static tide_status list_path(const struct listing *listing, const struct option *option, const char *script_dir,
+                             tide_error *err) {
+    char *open_path = tide__filesystem_path(script_dir, option->value), *path = tide__filesystem_path(NULL, option->value);
+    struct stat info;
+    tide_status status = TIDE_OK;
+    bool there = stat(open_path, &info) == 0;
+    if (!there && has_wildcard(path)) {
+        status = expand(listing, open_path, strlen(open_path) - strlen(path), err);
+        if (status == TIDE_OK && listing->files->count == 0 && !listing->files->watched) {
+            status = tide__fail_at(err, TIDE_ERR_IO, option->value_pos, "no file matches \"%s\"", path);
+        }
+    } else if (!there && (errno == ENOENT || errno == ENOTDIR)) {
+        tide__fail_at(err, TIDE_ERR_IO, option->value_pos, "file \"%s\" does not exist", path);
+        status = tide__fail_hint(err, "a relative 'path' is relative to the script's folder");
+    } else if (!there) {
+        status = tide__fail_errno(err, errno, "can't read \"%s\"", path);
+    } else if (S_ISDIR(info.st_mode)) {
+        status = enter(listing, path, open_path, 0, err);
+    } else if (S_ISREG(info.st_mode)) {
+        add_file(listing->table, listing->files, path, open_path, &info);
+    } else {
+        tide__fail_at(err, TIDE_ERR_IO, option->value_pos, "\"%s\" is neither a file nor a folder", path);
+        status = tide__fail_hint(err, "'path' = '-' reads standard input");
+    }
+    tide__free(open_path);
+    tide__free(path);
+    return status;
+}
+
+int64_t tide__monitor_interval_ms(const struct table *table) {
+    const struct option *option = tide__table_option(table, "source.monitor-interval");
+    int64_t ms = 0;
+    return option != NULL && tide__duration_parse(option->value, &ms) ? ms : 0;
+}
+
 tide_status tide__filesystem_list(const struct table *table, const char *script_dir, struct input_files *out,
                                   tide_error *err) {
     *out = (struct input_files){.partition_count = table->partition_key_count};
-    const struct option *option = tide__table_option(table, "path");
-    assert(option != NULL);
-    char *open_path = tide__filesystem_path(script_dir, option->value);
-    char *path = tide__filesystem_path(NULL, option->value);
-    struct stat info;
-    tide_status status = TIDE_OK;
-    if (stat(open_path, &info) != 0) {
-        if (errno == ENOENT || errno == ENOTDIR) {
-            tide__fail_at(err, TIDE_ERR_IO, option->value_pos, "file \"%s\" does not exist", path);
-            status = tide__fail_hint(err, "a relative 'path' is relative to the script's folder");
-        } else {
-            status = tide__fail_errno(err, errno, "can't read \"%s\"", path);
+    out->watched = tide__monitor_interval_ms(table) > 0;
+    const struct option *path = tide__table_option(table, "path");
+    const struct option *pattern = tide__table_option(table, "source.path.regex-pattern");
+    assert(path != NULL);
+    struct listing listing = {.table = table, .files = out};
+    if (pattern != NULL) {
+        TIDE_TRY(tide__regex_open(pattern->value, &listing.pattern, err));
+        if (listing.pattern == NULL) {
+            return tide__fail_at(err, TIDE_ERR_VALIDATE, pattern->value_pos, "'%.*s' is no regular expression",
+                                 STR_ARG(pattern->value));
         }
-    } else if (S_ISDIR(info.st_mode)) {
-        status = enter(table, out, path, open_path, 0, err);
-    } else if (S_ISREG(info.st_mode)) {
-        add_file(table, out, path, open_path, &info);
-    } else {
-        status = tide__fail_at(err, TIDE_ERR_IO, option->value_pos, "\"%s\" is neither a file nor a folder", path);
     }
+    tide_status status = list_path(&listing, path, script_dir, err);
+    if (listing.pattern != NULL) tide__regex_close(listing.pattern);
     if (status == TIDE_OK && out->count > 1) qsort(out->items, out->count, sizeof(*out->items), compare_files);
     if (status == TIDE_OK) status = refuse_compressed(out, err);
-    tide__free(open_path);
-    tide__free(path);
     if (status != TIDE_OK) tide__filesystem_list_free(out);
     return status;
 }
 
-void tide__filesystem_list_free(struct input_files *files) {
-    for (size_t i = 0; i < files->count; i++) {
-        struct input_file *file = &files->items[i];
-        for (uint32_t p = 0; file->partition_values != NULL && p < files->partition_count; p++) {
-            tide__free(file->partition_values[p]);
+// --- looking again ----------------------------------------------------------------------------------------------
+
+static int compare_paths(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void free_file(struct input_file *file, uint32_t partition_count) {
+    for (uint32_t p = 0; file->partition_values != NULL && p < partition_count; p++) tide__free(file->partition_values[p]);
+    tide__free(file->partition_values);
+    tide__free(file->path);
+    tide__free(file->open_path);
+}
+
+// Moves what is not known yet from `now`, which is in path order.
+static void append_new(struct input_files *files, struct input_files *now) {
+    size_t known_count = files->count;
+    const char **known = tide__calloc(known_count + 1, sizeof(*known));
+    for (size_t i = 0; i < known_count; i++) known[i] = files->items[i].path;
+    qsort(known, known_count, sizeof(*known), compare_paths);
+    for (size_t i = 0; i < now->count; i++) {
+        const char *path = now->items[i].path;
+        if (bsearch(&path, known, known_count, sizeof(*known), compare_paths) != NULL) {
+            free_file(&now->items[i], now->partition_count);
+            continue;
         }
-        tide__free(file->partition_values);
-        tide__free(file->path);
-        tide__free(file->open_path);
+        files->items = tide__grow(files->items, &files->capacity, files->count + 1, sizeof(*files->items));
+        files->items[files->count++] = now->items[i];
     }
+    tide__free(known);
+    tide__free(now->items);
+}
+
+tide_status tide__filesystem_look(const struct table *table, const char *script_dir, struct input_files *files,
+                                  bool *out_found, tide_error *err) {
+    struct input_files now;
+    tide_error problem;
+    tide__error_clear(&problem);
+    size_t before = files->count;
+    *out_found = false;
+    char *open_path = tide__filesystem_path(script_dir, tide__table_option(table, "path")->value);
+    // A folder that has gone may come back.
+    bool gone = access(open_path, F_OK) != 0 && errno == ENOENT && !has_wildcard(open_path);
+    tide__free(open_path);
+    if (gone) return TIDE_OK;
+    if (tide__filesystem_list(table, script_dir, &now, &problem) != TIDE_OK) {
+        if (err != NULL && err->status == TIDE_OK) *err = problem;
+        return problem.status;
+    }
+    append_new(files, &now);
+    *out_found = files->count > before;
+    return TIDE_OK;
+}
+
+void tide__filesystem_list_free(struct input_files *files) {
+    for (size_t i = 0; i < files->count; i++) free_file(&files->items[i], files->partition_count);
     tide__free(files->items);
     *files = (struct input_files){0};
 }

@@ -94,6 +94,7 @@ static tide_status fill(struct file_reader *reader, struct source_block *block, 
     block->file = reader->current;
     block->offset = reader->offset;
     block->counted = false;
+    block->last = at_end;
     reader->offset += cut;
     if (at_end) close_current(reader);
     return TIDE_OK;

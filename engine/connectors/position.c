@@ -1,11 +1,13 @@
 // Where a file table's reading stood, in a savepoint: version 1.
 //
 //   byte version; varint rows, rows skipped, files; a file:
-//   varint flags (1: reading goes on here, 2: its last row had no line end), path length, path, size, offset, line,
+//   varint flags (1: reading goes on here, 2: its last row had no line end, 4: a watching job has finished it), path length,
+//   path, size, offset, line,
 //   8 bytes XXH3 of the first 4 KiB, 8 bytes XXH3 of the 4 KiB before the offset (both only of what is before it)
 //
 // Every file is there of which something was read. A restore looks at each: one that is shorter than its offset or whose
-// checked bytes differ has been changed, and going on would give rows twice or never. The order of reading then is: the
+// checked bytes differ has been changed, and going on would give rows twice or never. What a watching job has finished may
+// have been changed, moved or removed since: as in Flink each path is read once. The order of reading then is: the
 // file that was being read, what sorts behind it, then what is new or has grown before it.
 #include "base/alloc.h"
 #include "engine/connectors/filesystem.h"
@@ -23,9 +25,9 @@
 #include <unistd.h>
 
 #define POSITION_VERSION 1
-#define CHECKED_BYTES ((uint64_t)4096)
+#define CHECKED_BYTES ((uint64_t)POSITION_CHECKED_BYTES)
 
-enum { FLAG_CURRENT = 1, FLAG_UNTERMINATED = 2 };
+enum { FLAG_CURRENT = 1, FLAG_UNTERMINATED = 2, FLAG_FINISHED = 4 };
 
 static bool hash_range(int fd, uint64_t offset, uint64_t len, uint64_t *out) {
     char bytes[CHECKED_BYTES];
@@ -61,13 +63,13 @@ static void put_fixed(struct strbuf *out, uint64_t value) {
     for (int i = 0; i < 8; i++) tide__strbuf_append_char(out, (char)(value >> (8 * i)));
 }
 
-// Offset and line of file i at a place; false if nothing of it was read.
+// Offset and line of file i at a place; false if it has not been begun.
 static bool file_offset(const struct input_files *files, size_t i, const struct source_place *place, uint64_t *out_offset,
                         uint64_t *out_line) {
     const struct input_file *file = &files->items[i];
     *out_offset = i < place->file ? file->end : i == place->file ? place->offset : file->start;
     *out_line = i == place->file ? place->line : i < place->file ? 0 : file->start_line;
-    return *out_offset > 0;
+    return *out_offset > 0 || file->finished || (files->watched && i < place->file);
 }
 
 static void put_file(struct input_file *file, uint64_t flags, uint64_t offset, uint64_t line, struct strbuf *out) {
@@ -79,7 +81,8 @@ static void put_file(struct input_file *file, uint64_t flags, uint64_t offset, u
         file->hashed_offset = offset;
     }
     struct stat info;
-    uint64_t size = stat(file->open_path, &info) == 0 ? (uint64_t)info.st_size : file->size;
+    uint64_t size = file->size;
+    if (!(flags & FLAG_FINISHED) && stat(file->open_path, &info) == 0) size = (uint64_t)info.st_size;
     put_varint(out, flags);
     put_varint(out, strlen(file->path));
     tide__strbuf_append_c(out, file->path);
@@ -101,6 +104,7 @@ void tide__position_save(struct input_files *files, const struct source_place *p
         if (!file_offset(files, i, place, &offset, &line)) continue;
         struct input_file *file = &files->items[i];
         uint64_t flags = i == place->file ? FLAG_CURRENT : 0;
+        if (file->finished || (files->watched && i < place->file)) flags |= FLAG_FINISHED;
         if (file->unterminated && offset == file->end) flags |= FLAG_UNTERMINATED;
         put_file(file, flags, offset, line, out);
     }
@@ -222,6 +226,23 @@ static struct input_file *find_file(struct input_files *files, struct str path) 
     return NULL;
 }
 
+static void restore_finished(struct input_files *files, const struct saved_file *saved) {
+    struct input_file *file = find_file(files, saved->path);
+    if (file == NULL) {
+        files->items = tide__grow(files->items, &files->capacity, files->count + 1, sizeof(*files->items));
+        file = &files->items[files->count++];
+        char *path = tide__alloc(saved->path.len + 1);
+        memcpy(path, saved->path.data, saved->path.len);
+        path[saved->path.len] = '\0';
+        *file = (struct input_file){.path = path, .open_path = tide__strdup(path)};
+    }
+    file->finished = file->hashed = true;
+    file->size = saved->size;
+    file->start = file->end = file->hashed_offset = saved->offset;
+    file->head_hash = saved->head_hash;
+    file->tail_hash = saved->tail_hash;
+}
+
 static tide_status restore_file(struct input_files *files, const struct saved_file *saved, enum changed_input changed,
                                 tide_error *err) {
     struct input_file *file = find_file(files, saved->path);
@@ -244,10 +265,15 @@ static tide_status restore_file(struct input_files *files, const struct saved_fi
 // Groups of files in reading order; inside a group the path decides, which is how the list comes.
 enum reading_group { GROUP_READ, GROUP_CURRENT, GROUP_BEHIND, GROUP_BEFORE };
 
+static bool is_read(const struct input_file *file) {
+    return file->finished || (file->start > 0 && file->size <= file->start);
+}
+
 static enum reading_group group_of(const struct input_file *file, struct str current) {
     int order = tide__str_cmp(tide__str(file->path), current);
+    if (file->finished) return GROUP_READ;
     if (order == 0) return GROUP_CURRENT;
-    if (file->start > 0 && file->size <= file->start) return GROUP_READ;
+    if (is_read(file)) return GROUP_READ;
     return current.len > 0 && order < 0 ? GROUP_BEFORE : GROUP_BEHIND;
 }
 
@@ -285,15 +311,16 @@ tide_status tide__position_restore(struct input_files *files, struct str saved, 
         struct saved_file file = {0};
         if (!get_file(&in, &file)) return damaged(err);
         if (file.flags & FLAG_CURRENT) current = file.path;
-        TIDE_TRY(restore_file(files, &file, changed, err));
+        if (file.flags & FLAG_FINISHED) {
+            restore_finished(files, &file);
+        } else {
+            TIDE_TRY(restore_file(files, &file, changed, err));
+        }
     }
     if (in.len > 0) return damaged(err);
     order_files(files, current);
     // Finished files are in front; the first one that has more gives the place.
-    while (out->file < files->count && files->items[out->file].start > 0 &&
-           files->items[out->file].size <= files->items[out->file].start) {
-        out->file++;
-    }
+    while (out->file < files->count && is_read(&files->items[out->file])) out->file++;
     if (out->file < files->count) {
         out->offset = files->items[out->file].start;
         out->line = files->items[out->file].start_line;

@@ -4,6 +4,7 @@
 
 #include "engine/connectors/connector.h"
 #include "engine/connectors/filesystem.h"
+#include "engine/connectors/stream.h"
 #include "engine/expr/eval.h"
 #include "engine/formats/format.h"
 
@@ -72,9 +73,15 @@ struct source_slot {
 
 struct source_reader {
     struct scan scan;
-    struct file_reader file_reader;
+    struct file_reader file_reader;  // of a stream only its list, with one file
+    bool is_stream;
+    struct stream_reader stream;
+    char *script_dir;
+    int64_t monitor_interval_ms;     // 0: files are read once
+    int64_t looked_ms;               // when new files were last looked for
     struct memory_budget *budget;
-    uint32_t workers;          // wanted
+    uint32_t workers_wanted;
+    uint32_t workers;          // of the files known now
     // Free blocks and batches.
     pthread_mutex_t lock;      // of all that follows
     struct source_block *free_blocks;

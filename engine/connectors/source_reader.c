@@ -5,6 +5,9 @@
 // A block lives as long as one of its batches, for their strings point into it. Blocks and batches are recycled, so that a
 // long input allocates nothing after its first few blocks. What a batch needs to know about what came before it (line
 // numbers, rows, skipped rows) is filled in when its turn comes; until then parsing knows only its block.
+//
+// A watched table is read in rounds: when all files known have been read, the table is listed again after its interval, and
+// what is new makes the next round. Standard input is parsed by the caller.
 #include "base/alloc.h"
 #include "base/time.h"
 #include "state/state.h"
@@ -12,12 +15,59 @@
 
 #include <assert.h>
 #include <string.h>
+#include <time.h>
 
 #define BLOCK_BYTES ((size_t)256 << 10)
 // Inputs below this are parsed by the caller: threads would cost more than they bring.
 #define THREADS_BYTES_MIN ((uint64_t)1 << 20)
 // With smaller batches a block would be thousands of them; parsed one at a time they need no room.
 #define THREADS_BATCH_ROWS_MIN 256
+
+static int64_t monotonic_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// A stream's one reader takes all of it.
+static tide_status check_only_stream(const struct source_env *env, tide_error *err) {
+    uint32_t scans = 0;
+    for (uint32_t i = 0; i < env->plan->node_count; i++) {
+        const struct plan_node *node = env->plan->nodes[i];
+        scans += node->kind == PLAN_SCAN && tide__is_stream(node->scan.table);
+    }
+    if (scans <= 1) return TIDE_OK;
+    tide__fail_at(err, TIDE_ERR_PLAN, tide__table_option(env->node->scan.table, "path")->value_pos,
+                  "standard input can be read once only, but this job reads it %u times", scans);
+    return tide__fail_hint(err, "write it to a file first");
+}
+
+static tide_status open_input(struct source_reader *reader, const struct source_env *env, tide_error *err) {
+    const struct table *table = env->node->scan.table;
+    struct input_files *files = &reader->file_reader.files;
+    reader->monitor_interval_ms = tide__monitor_interval_ms(table);
+    if (reader->monitor_interval_ms > 0 && env->plan->settings.batch_mode) {
+        const struct option *option = tide__table_option(table, "source.monitor-interval");
+        tide__fail_at(err, TIDE_ERR_PLAN, option->key_pos, "table \"%s\" is watched and never ends: batch mode can't read it",
+                      table->name);
+        return tide__fail_hint(err, "remove 'source.monitor-interval', or the SET of 'execution.runtime-mode'");
+    }
+    reader->is_stream = tide__is_stream(table);
+    if (!reader->is_stream) return tide__filesystem_list(table, env->script_dir, files, err);
+    TIDE_TRY(check_only_stream(env, err));
+    files->items = tide__calloc(1, sizeof(*files->items));
+    files->items[0] = (struct input_file){
+        .path = tide__strdup("standard input"), .open_path = tide__strdup("-"), .start_line = 1};
+    files->count = files->capacity = 1;
+    return TIDE_OK;
+}
+
+int64_t tide__source_idle_timeout_ms(const struct plan *plan, const struct plan_node *node) {
+    const struct option *option = tide__table_option(node->scan.table, "scan.watermark.idle-timeout");
+    int64_t ms = 0;
+    if (option != NULL && tide__duration_parse(option->value, &ms)) return ms;
+    return plan->settings.idle_timeout_ms;
+}
 
 tide_status tide__source_open(const struct source_env *env, struct source_reader **out, tide_error *err) {
     *out = NULL;
@@ -29,14 +79,13 @@ tide_status tide__source_open(const struct source_env *env, struct source_reader
     pthread_cond_init(&reader->has_batch, NULL);
     reader->file_reader.fd = -1;
     reader->budget = env->budget;
-    reader->workers = env->workers;
+    reader->workers_wanted = env->workers;
+    reader->script_dir = env->script_dir != NULL ? tide__strdup(env->script_dir) : NULL;
     reader->place.line = 1;
     tide__error_clear(&reader->failure);
     tide_status status = tide__connector_validate(env->node->scan.table, TABLE_AS_SOURCE, err);
     if (status == TIDE_OK) status = tide__scan_init(&reader->scan, env, err);
-    if (status == TIDE_OK) {
-        status = tide__filesystem_list(env->node->scan.table, env->script_dir, &reader->file_reader.files, err);
-    }
+    if (status == TIDE_OK) status = open_input(reader, env, err);
     if (status != TIDE_OK) {
         tide__source_close(reader);
         return status;
@@ -44,6 +93,8 @@ tide_status tide__source_open(const struct source_env *env, struct source_reader
     reader->file_reader.format = reader->scan.format;
     reader->file_reader.format_reader = reader->scan.format_reader;
     reader->file_reader.block_bytes = BLOCK_BYTES;
+    reader->stream = (struct stream_reader){
+        .fd = 0, .format = reader->scan.format, .format_reader = reader->scan.format_reader, .block_bytes = BLOCK_BYTES};
     *out = reader;
     return TIDE_OK;
 }
@@ -138,27 +189,42 @@ void tide__source_count_block(struct source_reader *reader, struct source_block 
     reader->line += block->bytes.lines;
 }
 
-// The next batch when the caller parses. *out NULL at the end of input.
-static tide_status parse_next(struct source_reader *reader, struct parsed_batch **out, tide_error *err) {
+static tide_status read_block(struct source_reader *reader, struct source_block *block, enum source_state *out_state,
+                              tide_error *err) {
+    size_t capacity = block->capacity;
+    if (reader->is_stream) {
+        TIDE_TRY(tide__stream_next(&reader->stream, block, out_state, err));
+    } else {
+        TIDE_TRY(tide__file_reader_next(&reader->file_reader, block, err));
+        *out_state = block->bytes.len > 0 ? SOURCE_BATCH : SOURCE_END;
+    }
+    if (reader->budget != NULL) tide__budget_charge(reader->budget, block->capacity - capacity);
+    reader->ended = *out_state == SOURCE_END;
+    return TIDE_OK;
+}
+
+// The next batch when the caller parses. *out NULL: none now (*out_state).
+static tide_status parse_next(struct source_reader *reader, struct parsed_batch **out, enum source_state *out_state,
+                              tide_error *err) {
     *out = NULL;
+    *out_state = SOURCE_END;
     while (!reader->ended) {
         struct source_block *block = reader->block;
         if (block == NULL) {
             block = reader->block = tide__source_take_block(reader);
-            size_t capacity = block->capacity;
-            TIDE_TRY(tide__file_reader_next(&reader->file_reader, block, err));
-            if (reader->budget != NULL) tide__budget_charge(reader->budget, block->capacity - capacity);
-            reader->ended = block->bytes.len == 0;
-            if (!reader->ended) tide__source_count_block(reader, block);
+            TIDE_TRY(read_block(reader, block, out_state, err));
+            if (*out_state == SOURCE_BATCH) tide__source_count_block(reader, block);
         }
         if (block->bytes.at < block->bytes.len) {
             uint64_t lines = block->bytes.lines;
             *out = tide__source_parse_piece(reader, &reader->parser, block);
             reader->line += block->bytes.lines - lines;
+            *out_state = SOURCE_BATCH;
             return TIDE_OK;
         }
         tide__source_drop_block(reader, block);
         reader->block = NULL;
+        if (*out_state == SOURCE_WAITING) return TIDE_OK;
     }
     return TIDE_OK;
 }
@@ -188,9 +254,28 @@ static void start(struct source_reader *reader) {
         const struct input_file *file = &reader->file_reader.files.items[i];
         if (file->size > file->start) bytes += file->size - file->start;
     }
-    if (bytes < THREADS_BYTES_MIN || reader->scan.batch_rows_max < THREADS_BATCH_ROWS_MIN) reader->workers = 0;
+    bool threads = bytes >= THREADS_BYTES_MIN && reader->scan.batch_rows_max >= THREADS_BATCH_ROWS_MIN;
+    reader->workers = threads ? reader->workers_wanted : 0;
     if (reader->workers > 0) tide__workers_start(reader);
-    if (reader->workers == 0) tide__scan_parser_init(&reader->parser, &reader->scan);
+    if (reader->workers == 0 && reader->parser.scan == NULL) tide__scan_parser_init(&reader->parser, &reader->scan);
+}
+
+// All known files of a watched table have been read: looks for new ones when it is time, and makes them the next round.
+static tide_status look_again(struct source_reader *reader, bool *out_found, tide_error *err) {
+    *out_found = false;
+    int64_t now = monotonic_ms();
+    if (reader->looked_ms == 0) reader->looked_ms = now;
+    if (now - reader->looked_ms < reader->monitor_interval_ms) return TIDE_OK;
+    reader->looked_ms = now;
+    TIDE_TRY(tide__filesystem_look(reader->scan.node->scan.table, reader->script_dir, &reader->file_reader.files, out_found,
+                                   err));
+    if (!*out_found) return TIDE_OK;
+    tide__workers_stop(reader);
+    reader->stop = reader->read_ended = reader->ended = false;
+    reader->read_number = reader->given_number = 0;
+    reader->file_reader.current = reader->place.file;
+    start(reader);
+    return TIDE_OK;
 }
 
 static tide_status fail_again(const struct source_reader *reader, tide_error *err) {
@@ -198,22 +283,39 @@ static tide_status fail_again(const struct source_reader *reader, tide_error *er
     return reader->failed;
 }
 
-tide_status tide__source_next(struct source_reader *reader, struct source_batch **out, tide_error *err) {
+// The next batch, with or without rows. *out NULL: none now (*out_state).
+static tide_status next_batch(struct source_reader *reader, struct parsed_batch **out, enum source_state *out_state,
+                              tide_error *err) {
+    for (bool found = true; found;) {
+        if (reader->workers > 0) {
+            TIDE_TRY(tide__workers_next(reader, out, err));
+            *out_state = *out != NULL ? SOURCE_BATCH : SOURCE_END;
+        } else {
+            TIDE_TRY(parse_next(reader, out, out_state, err));
+        }
+        if (*out_state != SOURCE_END || reader->is_stream) return TIDE_OK;
+        reader->place.file = reader->file_reader.files.count;
+        reader->place.offset = 0;
+        if (reader->monitor_interval_ms == 0) return TIDE_OK;
+        *out_state = SOURCE_WAITING;
+        TIDE_TRY(look_again(reader, &found, err));
+    }
+    return TIDE_OK;
+}
+
+tide_status tide__source_next(struct source_reader *reader, struct source_batch **out, enum source_state *out_state,
+                              tide_error *err) {
     *out = NULL;
+    *out_state = SOURCE_END;
     if (!reader->started) start(reader);
     while (reader->failed == TIDE_OK) {
         struct parsed_batch *batch = NULL;
-        tide_status status = reader->workers > 0 ? tide__workers_next(reader, &batch, &reader->failure)
-                                                 : parse_next(reader, &batch, &reader->failure);
+        tide_status status = next_batch(reader, &batch, out_state, &reader->failure);
         if (status != TIDE_OK) {
             reader->failed = status;
             break;
         }
-        if (batch == NULL) {
-            reader->place.file = reader->file_reader.files.count;
-            reader->place.offset = 0;
-            return TIDE_OK;
-        }
+        if (batch == NULL) return TIDE_OK;
         give_out(reader, batch);
         if (batch->batch.batch.rows > 0) {
             *out = &batch->batch;
@@ -232,25 +334,40 @@ static uint64_t count_lines(const char *data, size_t len) {
 
 void tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows, struct strbuf *out) {
     struct source_place place = reader->place;
+    const struct source_block *block = NULL;
+    size_t at = 0;
     if (batch != NULL) {
         const struct parsed_batch *parsed = batch->reader_private;
-        const struct source_block *block = parsed->block;
+        block = parsed->block;
         assert(rows <= batch->batch.rows);
-        size_t at = rows > 0 ? parsed->row_ends[rows - 1] : parsed->start;
+        at = rows > 0 ? parsed->row_ends[rows - 1] : parsed->start;
         place.file = block->file;
         place.offset = block->offset + at;
         place.line = block->first_line + count_lines(block->bytes.data, at);
         place.rows = parsed->rows_before + rows;
         place.skipped = parsed->skipped_before;
         for (size_t i = 0; i < parsed->skip_count; i++) place.skipped += parsed->skips[i] < rows;
+        if (reader->monitor_interval_ms > 0 && block->last && at == block->bytes.len) {
+            place.file++;
+            place.offset = 0;
+        }
     }
-    tide__position_save(&reader->file_reader.files, &place, out);
+    if (reader->is_stream) {
+        tide__stream_save(&reader->stream, block, at, &place, out);
+    } else {
+        tide__position_save(&reader->file_reader.files, &place, out);
+    }
 }
 
 tide_status tide__source_restore(struct source_reader *reader, struct str saved, enum changed_input changed,
                                  tide_error *err) {
     assert(!reader->started);
     struct input_files *files = &reader->file_reader.files;
+    if (reader->is_stream) {
+        TIDE_TRY(tide__stream_restore(&reader->stream, saved, changed, &reader->place, err));
+        files->items[0].start_line = reader->place.line;
+        return TIDE_OK;
+    }
     TIDE_TRY(tide__position_restore(files, saved, changed, &reader->place, err));
     reader->file_reader.current = reader->place.file;
     for (size_t i = 0; i < files->count; i++) {
@@ -297,6 +414,8 @@ void tide__source_close(struct source_reader *reader) {
     free_all(reader);
     tide__scan_deinit(&reader->scan);
     tide__file_reader_deinit(&reader->file_reader);
+    tide__stream_deinit(&reader->stream);
+    tide__free(reader->script_dir);
     pthread_cond_destroy(&reader->has_room);
     pthread_cond_destroy(&reader->has_batch);
     pthread_mutex_destroy(&reader->lock);

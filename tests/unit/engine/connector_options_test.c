@@ -25,6 +25,7 @@ static void expect(const char *columns, const char *const *options, enum table_u
 }
 
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL, NULL})
+#define INPUT "connector", "filesystem", "path", "-", "format", "csv"
 #define FILES "connector", "filesystem", "path", "x", "format", "csv"
 
 START_TEST(complete_options_pass) {
@@ -62,10 +63,15 @@ END_TEST
 START_TEST(what_is_not_supported_is_refused) {
     expect("a INT", OPTIONS("connector", "kafka"), TABLE_AS_SOURCE, TIDE_ERR_PLAN, "connector 'kafka' is not supported yet",
            "", 1, 1);
-    expect("a INT", OPTIONS("connector", "filesystem", "path", "x", "format", "json"), TABLE_AS_SOURCE, TIDE_ERR_PLAN,
-           "format 'json' is not supported yet", "", 3, 1);
-    expect("a INT", OPTIONS(FILES, "source.monitor-interval", "1 s"), TABLE_AS_SOURCE, TIDE_ERR_PLAN,
-           "option 'source.monitor-interval' is not supported yet", "", 4, 0);
+    expect("a INT", OPTIONS("connector", "filesystem", "path", "x", "format", "avro"), TABLE_AS_SOURCE, TIDE_ERR_PLAN,
+           "format 'avro' is not supported yet", "", 3, 1);
+    expect("a INT", OPTIONS(FILES, "source.monitor-interval", "0 s"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "option 'source.monitor-interval' must be a duration above 0, not '0 s'", "write it as '10 s', '500 ms' or '1 min'", 4, 1);
+    expect("a INT", OPTIONS(INPUT, "source.monitor-interval", "1 s"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "standard input is no folder that can be watched",
+           "remove 'source.monitor-interval': standard input is read as it comes", 4, 0);
+    expect("a INT", OPTIONS(INPUT), TABLE_AS_SINK, TIDE_ERR_PLAN, "a table can't be written to '-'",
+           "a SELECT prints its rows to standard output; 'connector' = 'print' does too", 2, 1);
     expect("a INT", OPTIONS("connector", "filesystem", "path", "s3://x/y", "format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_PLAN,
            "only local files are supported, not 's3://x/y'", "use a path, or file:///...", 2, 1);
     expect("a INT", OPTIONS("connector", "print"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,

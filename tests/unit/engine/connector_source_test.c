@@ -55,7 +55,8 @@ static tide_status read_all(struct fixture *f, struct str from, struct strbuf *r
     *row_count = 0;
     while (status == TIDE_OK) {
         struct source_batch *batch = NULL;
-        status = tide__source_next(reader, &batch, err);
+        enum source_state state;
+        status = tide__source_next(reader, &batch, &state, err);
         if (status != TIDE_OK || batch == NULL) break;
         ck_assert_uint_le(batch->batch.rows, f->batch_rows);
         ck_assert_uint_gt(batch->batch.rows, 0);
@@ -208,8 +209,9 @@ START_TEST(threads_give_the_same_rows_in_the_same_order) {
     // Closing in the middle joins the threads and frees all.
     struct source_reader *reader = NULL;
     struct source_batch *batch = NULL;
+    enum source_state state;
     ck_assert_int_eq(open_reader(&f, &reader, &err), TIDE_OK);
-    ck_assert_int_eq(tide__source_next(reader, &batch, &err), TIDE_OK);
+    ck_assert_int_eq(tide__source_next(reader, &batch, &state, &err), TIDE_OK);
     ck_assert_int_eq(batch->time_min, batch->watermarks[0]);
     tide__source_release(reader, batch);
     tide__source_close(reader);
@@ -275,7 +277,8 @@ static struct strbuf position_after(struct fixture *f, size_t rows) {
     struct strbuf out = {0};
     for (size_t at = 0;;) {
         struct source_batch *batch = NULL;
-        ck_assert_int_eq(tide__source_next(reader, &batch, &err), TIDE_OK);
+        enum source_state state;
+        ck_assert_int_eq(tide__source_next(reader, &batch, &state, &err), TIDE_OK);
         size_t have = batch != NULL ? batch->batch.rows : 0;
         if (batch == NULL || at + have >= rows) {
             tide__source_save(reader, batch, rows - at, &out);
@@ -297,7 +300,8 @@ static tide_status resume(struct fixture *f, const struct strbuf *position, enum
     TIDE_TRY(open_reader(f, &reader, err));
     tide_status status = tide__source_restore(reader, tide__strbuf_str(position), changed, err);
     struct source_batch *batch = NULL;
-    while (status == TIDE_OK && (status = tide__source_next(reader, &batch, err)) == TIDE_OK && batch != NULL) {
+    enum source_state state;
+    while (status == TIDE_OK && (status = tide__source_next(reader, &batch, &state, err)) == TIDE_OK && batch != NULL) {
         print_rows(&batch->batch, rows);
         tide__source_release(reader, batch);
     }
