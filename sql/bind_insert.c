@@ -31,6 +31,16 @@ static int integer_rank(const struct type *type) {
     }
 }
 
+static bool casts_implicitly(const struct type *from, const struct type *to);
+
+static bool casts_children(const struct type *from, const struct type *to) {
+    if (from->kind != to->kind || from->child_count != to->child_count) return false;
+    for (uint32_t i = 0; i < to->child_count; i++) {
+        if (!casts_implicitly(from->children[i].type, to->children[i].type)) return false;
+    }
+    return true;
+}
+
 // What Flink converts on its own on the way into a sink.
 static bool casts_implicitly(const struct type *from, const struct type *to) {
     if (from->kind == TYPE_NULL || tide__type_same(from, to)) return true;
@@ -52,6 +62,10 @@ static bool casts_implicitly(const struct type *from, const struct type *to) {
     case TYPE_TIME: return from->kind == to->kind || from->kind == TYPE_TIMESTAMP;
     case TYPE_TIMESTAMP:
     case TYPE_TIMESTAMP_LTZ: return tide__type_is_timestamp(from);
+    case TYPE_ARRAY:
+    case TYPE_MULTISET:
+    case TYPE_MAP:
+    case TYPE_ROW: return casts_children(from, to);
     default: return false;
     }
 }

@@ -1,5 +1,6 @@
 // The end of planning: nodes in order with their names. A node's operator id is its kind and how many of that kind come before
 // it, so that it does not change when something cosmetic does; with a `-- uid: NAME` comment it starts with that name.
+#include "base/time.h"
 #include "sql/bind.h"
 
 #include <assert.h>
@@ -88,6 +89,8 @@ struct plan *tide__plan_finish(struct binder *b, struct plan_node **roots, uint3
     plan->settings.auto_watermark_interval_ms = session->auto_watermark_interval_ms;
     plan->settings.checkpoint_interval_ms = session->checkpoint_interval_ms;
     plan->settings.batch_mode = session->batch_mode;
+    struct str idle = tide__settings_get(session, "table.exec.source.idle-timeout");
+    if (idle.data == NULL || !tide__duration_parse(idle, &plan->settings.idle_timeout_ms)) plan->settings.idle_timeout_ms = 0;
     struct str late = tide__settings_get(session, "tidemark.late-data.path");
     if (late.data != NULL && late.len > 0) plan->settings.late_data_path = tide__bind_name(b, late);
     plan->settings.job_name = job_name(b, plan);
