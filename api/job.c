@@ -158,6 +158,7 @@ static tide_status load_tables(struct job *job, struct savepoint *savepoint, tid
         tide__kill_point("restore.middle");
         struct state_table *table = find_table(job->store, info->tables[i].desc.name);
         if (info->tables[i].entries == 0) continue;
+        if (tide__api_is_reset(&job->run->resume, info->tables[i].desc.operator_id)) continue;
         if (table == NULL)
             return tide__fail(err, TIDE_ERR_REFUSED, "the savepoint has state \"%s\", which this script has no operator for",
                               info->tables[i].desc.name);
@@ -175,7 +176,13 @@ static tide_status restore(struct job *job, tide_error *err) {
     struct savepoint *savepoint = run->resume.savepoint;
     const struct savepoint_info *info = tide__savepoint_info(savepoint);
     TIDE_TRY(load_tables(job, savepoint, err));
-    TIDE_TRY(tide__task_restore(job->task, &info->snapshot, err));
+    struct task_snapshot snapshot = info->snapshot;
+    snapshot.parts = ARENA_ARRAY(&job->arena, struct task_part, snapshot.part_count + 1);
+    snapshot.part_count = 0;
+    for (size_t i = 0; i < info->snapshot.part_count; i++)
+        if (!tide__api_is_reset(&run->resume, info->snapshot.parts[i].operator_id))
+            snapshot.parts[snapshot.part_count++] = info->snapshot.parts[i];
+    TIDE_TRY(tide__task_restore(job->task, &snapshot, err));
     if (run->resume.same_job) job->next_id = info->checkpoint_id + 1;
     run->rows_before = info->rows_before;
     return TIDE_OK;

@@ -53,10 +53,8 @@ tide_status tide__api_resume_open(struct script_run *run, tide_error *err) {
     if (run->options->from != NULL && !run->options->restart) TIDE_TRY(open_from(run, err));
     if (run->options->state_dir != NULL) TIDE_TRY(open_state_dir(run, err));
     if (run->options->from != NULL && run->resume.savepoint == NULL) TIDE_TRY(open_from(run, err));
-    if (run->resume.savepoint == NULL) return TIDE_OK;
-    const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
-    tide__api_message(run, TIDE_NOTE, NULL, "goes on from %s, after row %llu", run->resume.path,
-                      (unsigned long long)info->snapshot.rows);
+    if (run->resume.savepoint != NULL || !run->options->restart) return TIDE_OK;
+    tide__api_message(run, TIDE_NOTE, NULL, "begins anew; what earlier runs have written to the sinks stays there");
     return TIDE_OK;
 }
 
@@ -77,29 +75,55 @@ static struct source_pos clause_pos(const struct plan_clause *clause) {
     return pos;
 }
 
-tide_status tide__api_resume_check(const struct script_run *run, const struct plan *plan, tide_error *err) {
-    struct arena arena;
-    tide__arena_init(&arena);
+bool tide__api_is_reset(const struct resume *resume, const char *operator_id) {
+    for (size_t i = 0; i < resume->reset_count; i++)
+        if (strcmp(resume->resets[i], operator_id) == 0) return true;
+    return false;
+}
+
+// What the options allow of a change: true if the restore may go on.
+static bool is_accepted(const struct script_run *run, const struct compat_change *change) {
+    switch (change->verdict) {
+    case COMPAT_COMPATIBLE: return true;
+    case COMPAT_PARTIAL: return run->options->on_incompatible != TIDE_INCOMPATIBLE_FAIL;
+    case COMPAT_INCOMPATIBLE:
+    case COMPAT_UNKNOWN: return run->options->on_incompatible == TIDE_INCOMPATIBLE_RESET;
+    }
+    return false;
+}
+
+static void refuse(const struct script_run *run, const struct compat_change *change, const char *text, tide_error *err) {
+    tide__fail_at(err, TIDE_ERR_REFUSED, clause_pos(change->new_clause), "the script does not fit the savepoint %s: %s",
+                  run->resume.path, text);
+    tide__fail_hint(err, "Undo the change, let the changed operators start empty with --on-incompatible reset, or start %s.",
+                    run->resume.same_job ? "anew with --restart" : "without --from");
+}
+
+tide_status tide__api_resume_check(struct script_run *run, const struct plan *plan, tide_error *err) {
     struct plan_description description;
-    tide__plan_describe(plan, &arena, &description);
+    tide__plan_describe(plan, &run->arena, &description);
     struct compat_report report;
-    tide__compat_compare(&tide__savepoint_info(run->resume.savepoint)->plan, &description, &arena, &report);
-    tide_status status = TIDE_OK;
+    const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
+    tide__compat_compare(&info->plan, &description, &run->arena, &report);
+    run->resume.resets = ARENA_ARRAY(&run->arena, const char *, report.change_count + 1);
+    size_t refused = 0;
     for (size_t i = 0; i < report.change_count; i++) {
         const struct compat_change *change = &report.changes[i];
         if (change->verdict == COMPAT_COMPATIBLE) continue;
-        const char *text = tide__arena_printf(&arena, "%s (%s): %s; %s", change->operator_id, change->code, change->message,
-                                              change->state);
-        if (status != TIDE_OK) {
-            tide__api_message_at(run, TIDE_WARNING, clause_pos(change->new_clause), NULL, text);
+        const char *text = tide__arena_printf(&run->arena, "%s (%s): %s; %s", change->operator_id, change->code,
+                                              change->message, change->state);
+        if (!is_accepted(run, change)) {
+            if (refused++ == 0) refuse(run, change, text, err);
+            else tide__api_message_at(run, TIDE_NOTE, clause_pos(change->new_clause), NULL, text);
             continue;
         }
-        status = tide__fail_at(err, TIDE_ERR_REFUSED, clause_pos(change->new_clause),
-                               "the script does not fit the savepoint %s: %s", run->resume.path, text);
-        tide__fail_hint(err, "Undo the change, or start without this state: a new --state-dir, or --restart.");
+        tide__api_message_at(run, TIDE_WARNING, clause_pos(change->new_clause), "This operator starts empty.", text);
+        run->resume.resets[run->resume.reset_count++] = change->operator_id;
     }
-    tide__arena_deinit(&arena);
-    return status;
+    if (refused > 0) return err->status;
+    tide__api_message(run, TIDE_NOTE, NULL, "goes on from %s, after row %llu", run->resume.path,
+                      (unsigned long long)info->snapshot.rows);
+    return TIDE_OK;
 }
 
 // --- copying ---------------------------------------------------------------------------------------------------------------

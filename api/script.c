@@ -108,7 +108,7 @@ tide_column *tide__api_columns(const struct plan_field *fields, uint32_t count, 
     return columns;
 }
 
-static tide_status show_rows(const struct script_run *run, const struct sql_rows *rows, tide_error *err) {
+static tide_status show_rows(const struct script_run *run, const struct sql_rows *rows, bool is_text, tide_error *err) {
     const tide_handler *handler = run->handler;
     if (handler == NULL) return TIDE_OK;
     struct arena arena;
@@ -116,6 +116,7 @@ static tide_status show_rows(const struct script_run *run, const struct sql_rows
     tide_column *columns = ARENA_ARRAY(&arena, tide_column, rows->column_count + 1);
     tide_text *values = ARENA_ARRAY(&arena, tide_text, rows->column_count + 1);
     for (uint32_t c = 0; c < rows->column_count; c++) columns[c] = tide__api_column(rows->names[c], rows->types[c], &arena);
+    if (is_text) columns[0].is_text = true;
     if (handler->on_result != NULL) handler->on_result(handler->ctx, columns, rows->column_count, false);
     tide_status status = TIDE_OK;
     for (uint32_t r = 0; r < rows->row_count && status == TIDE_OK; r++) {
@@ -162,14 +163,14 @@ static tide_status run_statement(struct script_run *run, struct sql_session *ses
         tide__api_message_at(run, TIDE_WARNING, w->pos, w->hint, w->message);
     switch (result.kind) {
     case SQL_DONE: return TIDE_OK;
-    case SQL_ROWS: return before_resumed_job(run) ? TIDE_OK : show_rows(run, &result.rows, err);
+    case SQL_ROWS: return before_resumed_job(run) ? TIDE_OK : show_rows(run, &result.rows, false, err);
     case SQL_EXPLAIN: {
         struct str text = tide__api_explain_text(result.plan, &run->arena);
         const char *names[] = {"result"};
         struct type string = tide__type_make(TYPE_VARCHAR, true);
         const struct type *types[] = {&string};
         struct sql_rows rows = {.column_count = 1, .names = names, .types = types, .row_count = 1, .cells = &text};
-        return before_resumed_job(run) ? TIDE_OK : show_rows(run, &rows, err);
+        return before_resumed_job(run) ? TIDE_OK : show_rows(run, &rows, true, err);
     }
     case SQL_JOB: break;
     }

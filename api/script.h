@@ -16,6 +16,8 @@ struct resume {
     struct savepoint *savepoint;  // NULL: from the beginning
     const char *path;
     bool same_job;                // resuming in its own state directory (else --from)
+    size_t reset_count;           // operators that start empty (--on-incompatible reset)
+    const char **resets;          // their ids
 };
 
 struct control;
@@ -47,8 +49,10 @@ void tide__api_message_at(const struct script_run *run, enum tide_severity sever
 // Finds out where to go on from (state directory, --from) and takes the lock.
 tide_status tide__api_resume_open(struct script_run *run, tide_error *err) TIDE_CHECKED;
 void tide__api_resume_close(struct script_run *run);
-// Refuses a plan that can't go on from run->resume.
-tide_status tide__api_resume_check(const struct script_run *run, const struct plan *plan, tide_error *err) TIDE_CHECKED;
+// Refuses a plan that can't go on from run->resume; with --on-incompatible reset notes which operators start empty instead.
+tide_status tide__api_resume_check(struct script_run *run, const struct plan *plan, tide_error *err) TIDE_CHECKED;
+// Whether the operator starts empty.
+bool tide__api_is_reset(const struct resume *resume, const char *operator_id);
 
 // Copies a savepoint file: written beside, fsynced, renamed; mode 0600.
 tide_status tide__api_savepoint_copy(const char *from, const char *to, tide_error *err) TIDE_CHECKED;

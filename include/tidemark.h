@@ -88,6 +88,7 @@ typedef struct tide_column {
     const char *type;      // Flink's text: "BIGINT NOT NULL"
     bool right_aligned;    // in tables
     bool is_number, is_boolean;  // for JSON
+    bool is_text;          // a whole text of several lines (EXPLAIN): a table prints it as it is
     int display_width;     // of Flink's client, in characters
 } tide_column;
 

@@ -1,9 +1,11 @@
 // tidemark run JOB.sql
 #include "tools/tools.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum progress_mode { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
@@ -13,7 +15,10 @@ struct run_command {
     struct tool_output output;
     enum progress_mode progress;
     bool after_given, quiet;
+    double flushed;  // when standard output last was
 };
+
+#define FLUSH_SECONDS 0.1
 
 enum {
     OPT_TYPES = 256, OPT_NO_HEADER, OPT_STATE_DIR, OPT_RESTART, OPT_FROM, OPT_POLICY, OPT_ON_INCOMPATIBLE, OPT_ACCEPT_UNSOUND,
@@ -196,10 +201,14 @@ static void on_result(void *ctx, const tide_column *columns, size_t count, bool 
 }
 
 static bool on_row(void *ctx, const char *op, const tide_text *values, size_t count) {
+    tool_clear_progress();
     return tool_output_row(&((struct run_command *)ctx)->output, op, values, count);
 }
 
-static void on_result_end(void *ctx) { tool_output_end(&((struct run_command *)ctx)->output); }
+static void on_result_end(void *ctx) {
+    tool_clear_progress();
+    tool_output_end(&((struct run_command *)ctx)->output);
+}
 
 static void on_message(void *ctx, enum tide_severity severity, const tide_error *message) {
     if (severity == TIDE_NOTE && ((struct run_command *)ctx)->quiet) return;
@@ -212,8 +221,16 @@ static void on_progress(void *ctx, const tide_progress *progress) {
     tool_show_progress(progress);
 }
 
+// Asked often. Rows of a job that goes on for days must not lie in a buffer.
 static int interrupted(void *ctx) {
-    (void)ctx;
+    struct run_command *command = ctx;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    double seconds = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    if (seconds - command->flushed > FLUSH_SECONDS) {
+        fflush(stdout);
+        command->flushed = seconds;
+    }
     return tool_signals_seen();
 }
 
@@ -252,8 +269,11 @@ static int run_script(struct run_command *command, const char *path) {
     tide_error err = {0};
     tide_status status =
         tide_script_run(strcmp(path, "-") == 0 ? "standard input" : path, sql, len, folder, &command->options, &handler, &summary, &err);
-    bool written = fflush(stdout) == 0;
-    if (status != TIDE_OK) tool_show_error(status == TIDE_ERR_STOPPED ? "note" : "error", &err);
+    errno = 0;
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!written && (errno == EPIPE || errno == 0) && isatty(STDOUT_FILENO) == 0) {
+        // The reader has seen enough (`| head`): that is no fault of anyone's.
+    } else if (status != TIDE_OK) tool_show_error(status == TIDE_ERR_STOPPED ? "note" : "error", &err);
     else if (!written) fputs("tidemark: standard output can't be written\n", stderr);
     if (!command->quiet && summary.jobs > 0) show_summary(&summary);
     free(command->output.columns);

@@ -237,8 +237,13 @@ static void separated_header(const struct tool_output *output, char separator) {
     fputc('\n', output->file);
 }
 
+static bool is_raw(const struct tool_output *output) {
+    return output->format == TOOL_TABLE && output->column_count == 1 && output->columns[0].is_text;
+}
+
 void tool_output_begin(struct tool_output *output, const tide_column *columns, size_t count, bool continued) {
     keep_columns(output, columns, count);
+    if (is_raw(output)) return;
     if (continued || !output->header) return;
     switch (output->format) {
     case TOOL_TABLE: table_header(output); break;
@@ -251,6 +256,10 @@ void tool_output_begin(struct tool_output *output, const tide_column *columns, s
 bool tool_output_row(struct tool_output *output, const char *op, const tide_text *values, size_t count) {
     (void)count;
     output->rows++;
+    if (is_raw(output)) {
+        fwrite(values[0].data, 1, values[0].len, output->file);
+        return !ferror(output->file);
+    }
     switch (output->format) {
     case TOOL_TABLE: table_row(output, op, values); break;
     case TOOL_TSV: tsv_row(output, op, values); break;
@@ -261,6 +270,10 @@ bool tool_output_row(struct tool_output *output, const char *op, const tide_text
 }
 
 void tool_output_end(struct tool_output *output) {
+    if (is_raw(output)) {
+        fputc('\n', output->file);
+        return;
+    }
     switch (output->format) {
     case TOOL_TABLE:
         print_rule(output);

@@ -64,7 +64,7 @@ class Place:
 
 
 def test_help_and_version_are_on_standard_output(p):
-    for args in (['--help'], ['--version'], ['run', '--help'], ['check', '--help'], ['inspect', '--help'], ['savepoint', '--help'],
+    for args in (['--help'], ['--version'], ['run', '--help'], ['stop', '--help'], ['inspect', '--help'], ['savepoint', '--help'],
                  ['explain', '--help']):
         need(p.run(*args, exit=0).stdout.strip(), f'{args} printed nothing')
 
@@ -183,6 +183,28 @@ def test_a_savepoint_of_the_end_says_so(p):
     err = p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '5000', exit=0).stderr
     need('end' in err, f'{err!r}')
     need((p.folder / 'a.sp').exists(), 'no savepoint')
+
+
+def test_a_changed_operator_may_start_empty(p):
+    p.rows(1000); p.write('job.sql', INSERT); p.write('new.sql', INSERT.replace('rk <= 2', 'rk <= 3'))
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '517', exit=0)
+    p.run('run', 'new.sql', '--from', 'a.sp', exit=4)
+    r = p.run('run', 'new.sql', '--from', 'a.sp', '--on-incompatible', 'reset', exit=0)
+    need('topn.limit' in r.stderr and 'starts empty' in r.stderr, r.stderr)
+    need('goes on from' in r.stderr, r.stderr)
+
+
+def test_explain_in_a_script_is_shown_whole(p):
+    p.rows(3)
+    p.write('job.sql', TABLE % '' + 'EXPLAIN SELECT k, v FROM t;\n')
+    out = p.run('run', 'job.sql', exit=0).stdout
+    need('table t, reads ts, k, v' in out and '...' not in out, out)
+
+
+def test_a_reader_that_stops_early_is_no_error(p):
+    p.rows(50000); p.write('job.sql', TABLE % '' + 'SELECT * FROM t;\n')
+    q = subprocess.run(f'{p.binary} run job.sql -o tsv -q | head -n 1', shell=True, cwd=p.folder, capture_output=True, text=True)
+    need(q.stdout.startswith('op\t') and q.stderr == '', f'{q.stdout!r} {q.stderr!r}')
 
 
 def test_a_changed_query_is_refused(p):
