@@ -39,21 +39,6 @@ struct relation {
     bool *hidden;        // one a field; NULL: none is. Hidden ones are not part of *, nor found without their table
 };
 
-// --- Windowed ranks, before they are recognised ---
-
-enum over_function { OVER_ROW_NUMBER, OVER_RANK, OVER_DENSE_RANK, OVER_OTHER };
-
-// A PLAN_OVER node: the input's fields, then one more. `node` must be first.
-struct over_node {
-    struct plan_node node;
-    enum over_function function;
-    const char *name;
-    uint32_t partition_count;
-    uint32_t *partitions;
-    uint32_t sort_count;
-    struct sort_key *sorts;
-};
-
 // --- Expressions ---
 
 // While a SELECT is bound, its aggregates, OVER calls, window functions and GROUPING calls are columns from this index on.
@@ -72,15 +57,17 @@ struct bound_aggregate {
 };
 
 struct bound_over {
-    enum over_function function;
+    struct over_call call;             // its columns come later
+    struct bound_aggregate aggregate;  // OVER_CALL_AGGREGATE; args[0] of OVER_CALL_LAG
     const char *name;
     struct source_pos pos;
-    const struct type *type;
     uint32_t partition_count;
     struct expr **partitions;
     uint32_t sort_count;
     struct expr **sort_exprs;
     struct sort_key *sorts;
+    bool rows, any_frame;  // any_frame: the call does not look at the frame
+    int64_t preceding;
 };
 
 struct bound_grouping {
@@ -155,7 +142,15 @@ TIDE_CHECKED tide_status tide__bind_column(struct select_scope *s, const struct 
 TIDE_CHECKED tide_status tide__bind_call(struct select_scope *s, const struct ast_expr *ast, struct expr **out);
 TIDE_CHECKED tide_status tide__bind_aggregate(struct select_scope *s, const struct ast_expr *ast,
                                               const struct aggregate *aggregate, struct expr **out);
+// Without a place among the SELECT's aggregates: the call alone.
+TIDE_CHECKED tide_status tide__bind_aggregate_call(struct select_scope *s, const struct ast_expr *ast,
+                                                   const struct aggregate *aggregate, struct bound_aggregate *bound);
+bool tide__bind_same_aggregate(const struct bound_aggregate *a, const struct bound_aggregate *b);
+const char *tide__bind_call_name(struct binder *b, const struct ast_expr *ast, const char *function);
 TIDE_CHECKED tide_status tide__bind_over(struct select_scope *s, const struct ast_expr *ast, struct expr **out);
+// Puts the SELECT's OVER calls on `input`; call i is column columns[i] of the result.
+struct plan_node *tide__bind_over_nodes(struct select_scope *s, struct plan_node *input, uint32_t *columns);
+bool tide__over_is_rank(enum over_call_kind kind);
 TIDE_CHECKED tide_status tide__bind_function(struct binder *b, const char *name, struct expr **args, uint32_t count,
                                              struct source_pos pos, struct expr **out);
 struct expr *tide__bind_virtual(struct select_scope *s, enum virtual_kind kind, uint32_t index, const struct type *type,
@@ -297,7 +292,7 @@ struct role {
 
 struct role *tide__plan_roles(struct arena *arena, const struct plan_node *node);
 bool tide__plan_same_window(const struct window *a, const struct window *b);
-// The field is the rank of a PLAN_OVER below calcs.
+// The field is the rank of a PLAN_OVER below calcs, and the only thing that it computes.
 bool tide__plan_is_rank(const struct plan_node *node, uint32_t column);
 // The field is a time attribute that a window may use (an aggregate's result of that type is none).
 bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column);
@@ -306,7 +301,8 @@ TIDE_CHECKED tide_status tide__plan_push_filters(struct binder *b, struct plan_n
 TIDE_CHECKED tide_status tide__plan_join(struct binder *b, struct plan_node *node, struct plan_node **out);
 TIDE_CHECKED tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struct plan_node **out);
 TIDE_CHECKED tide_status tide__plan_rank(struct binder *b, struct plan_node *calc, struct plan_node **out);
-TIDE_CHECKED tide_status tide__plan_unranked(struct binder *b, const struct over_node *over);
+struct plan_node *tide__plan_row_number(struct binder *b, struct plan_node *over);
+TIDE_CHECKED tide_status tide__plan_over(struct binder *b, struct plan_node *node, struct plan_node **out);
 TIDE_CHECKED tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struct plan_node **out);
 struct plan_node *tide__plan_prune(struct arena *arena, struct plan_node *root);
 struct plan_node *tide__plan_lift_calcs(struct arena *arena, struct plan_node *node);

@@ -7,12 +7,7 @@
 
 struct plan_node *tide__node_new(struct arena *arena, enum plan_kind kind, struct source_pos pos, uint32_t input_count,
                                  uint32_t field_count) {
-    struct plan_node *node;
-    if (kind == PLAN_OVER) {
-        node = &ARENA_NEW(arena, struct over_node)->node;
-    } else {
-        node = ARENA_NEW(arena, struct plan_node);
-    }
+    struct plan_node *node = ARENA_NEW(arena, struct plan_node);
     node->kind = kind;
     node->pos = pos;
     node->input_count = input_count;
@@ -56,11 +51,7 @@ struct plan_node *tide__node_distinct(struct arena *arena, struct plan_node *inp
 
 struct plan_node *tide__node_copy(struct arena *arena, const struct plan_node *node) {
     struct plan_node *copy = tide__node_new(arena, node->kind, node->pos, node->input_count, node->field_count);
-    if (node->kind == PLAN_OVER) {
-        *(struct over_node *)copy = *(const struct over_node *)node;
-    } else {
-        *copy = *node;
-    }
+    *copy = *node;
     copy->inputs = ARENA_ARRAY(arena, struct plan_node *, node->input_count);
     for (uint32_t i = 0; i < node->input_count; i++) copy->inputs[i] = tide__node_copy(arena, node->inputs[i]);
     return copy;

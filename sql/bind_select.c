@@ -201,6 +201,11 @@ static tide_status rewrite_over(struct select_scope *scope, const struct aggrega
     for (uint32_t i = 0; i < over->sort_count; i++) {
         TIDE_TRY(tide__bind_after_aggregation(scope, aggregated, over->sort_exprs[i], &over->sort_exprs[i]));
     }
+    struct bound_aggregate *call = &over->aggregate;
+    for (uint32_t i = 0; i < 4 && call->args[i] != NULL; i++) {
+        TIDE_TRY(tide__bind_after_aggregation(scope, aggregated, call->args[i], &call->args[i]));
+    }
+    if (call->filter != NULL) TIDE_TRY(tide__bind_after_aggregation(scope, aggregated, call->filter, &call->filter));
     return TIDE_OK;
 }
 
@@ -245,65 +250,11 @@ static tide_status aggregate(struct select *select) {
 
 // --- OVER ---
 
-static uint32_t over_column(struct select *select, struct plan_node *calc, uint32_t *count, struct expr *expr) {
-    for (uint32_t i = 0; i < *count; i++) {
-        if (tide__expr_equal(calc->calc.outputs[i], expr)) return i;
-    }
-    calc->calc.outputs[*count] = expr;
-    const char *name = tide__arena_printf(select->binder->arena, "$o%u", *count);
-    calc->fields[*count] = (struct plan_field){name, expr->type};
-    return (*count)++;
-}
-
-static struct plan_node *over_node(struct select *select, struct plan_node *input, const struct bound_over *bound) {
-    struct arena *arena = select->binder->arena;
-    uint32_t capacity = input->field_count + bound->partition_count + bound->sort_count;
-    struct plan_node *calc = tide__node_calc(arena, input, capacity, bound->pos);
-    uint32_t count = input->field_count;
-    for (uint32_t i = 0; i < count; i++) {
-        calc->fields[i] = input->fields[i];
-        calc->calc.outputs[i] = tide__node_column(arena, input, i, bound->pos);
-    }
-    struct over_node over = {.function = bound->function,
-                             .name = bound->name,
-                             .partition_count = bound->partition_count,
-                             .sort_count = bound->sort_count};
-    over.partitions = ARENA_ARRAY(arena, uint32_t, bound->partition_count);
-    over.sorts = ARENA_ARRAY(arena, struct sort_key, bound->sort_count);
-    for (uint32_t i = 0; i < bound->partition_count; i++) {
-        over.partitions[i] = over_column(select, calc, &count, bound->partitions[i]);
-    }
-    for (uint32_t i = 0; i < bound->sort_count; i++) {
-        over.sorts[i] = bound->sorts[i];
-        over.sorts[i].column = over_column(select, calc, &count, bound->sort_exprs[i]);
-    }
-    calc->field_count = count;
-    struct plan_node *below = count == input->field_count ? input : calc;
-    struct plan_node *node = tide__node_new(arena, PLAN_OVER, bound->pos, 1, count + 1);
-    struct plan_node made = *node;
-    over.node = made;
-    *(struct over_node *)node = over;
-    node->inputs[0] = below;
-    memcpy(node->fields, below->fields, count * sizeof(node->fields[0]));
-    node->fields[count] = (struct plan_field){"$rank", bound->type};
-    return node;
-}
-
-static tide_status apply_overs(struct select *select) {
+static void apply_overs(struct select *select) {
     struct select_scope *scope = &select->scope;
-    struct plan_node *node = select->input.node;
     uint32_t *columns = ARENA_ARRAY(select->binder->arena, uint32_t, scope->over_count);
-    if (scope->over_count > 1) {
-        return tide__fail_at(select->binder->err, TIDE_ERR_PLAN, scope->overs[1].pos,
-                             "two rank functions in one query are not supported yet");
-    }
-    for (uint32_t i = 0; i < scope->over_count; i++) {
-        node = over_node(select, node, &scope->overs[i]);
-        columns[i] = node->field_count - 1;
-    }
+    select->input.node = tide__bind_over_nodes(scope, select->input.node, columns);
     replace_everywhere(select, VIRTUAL_OVER, columns);
-    select->input.node = node;
-    return TIDE_OK;
 }
 
 // --- Putting it together ---
@@ -453,7 +404,7 @@ tide_status tide__bind_select(struct binder *b, const struct ast_query *query, s
     if (select.having != NULL) {
         select.input.node = tide__node_filter(b->arena, select.input.node, select.having, query->having->pos);
     }
-    if (select.scope.over_count > 0) TIDE_TRY(apply_overs(&select));
+    if (select.scope.over_count > 0) apply_overs(&select);
     TIDE_TRY(qualify(&select));
     select_calc(&select, out);
     if (query->distinct) out->node = tide__node_distinct(b->arena, out->node, query->distinct_pos);

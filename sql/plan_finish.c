@@ -40,7 +40,7 @@ static bool makes_updates(const struct plan *plan, const struct plan_node *node)
     for (uint32_t i = 0; i < node->input_count; i++) input |= node->inputs[i]->updates;
     if (plan->settings.batch_mode) return false;
     if (node->kind == PLAN_GROUP_AGGREGATE) return input || node->group_aggregate.aggregate_count > 0;
-    if (node->kind == PLAN_RANK || node->kind == PLAN_JOIN) return node->updates;
+    if (node->kind == PLAN_RANK || node->kind == PLAN_JOIN || node->kind == PLAN_OVER) return node->updates;
     return input;
 }
 
@@ -90,7 +90,8 @@ struct plan *tide__plan_finish(struct binder *b, struct plan_node **roots, uint3
     plan->settings.checkpoint_interval_ms = session->checkpoint_interval_ms;
     plan->settings.batch_mode = session->batch_mode;
     struct str idle = tide__settings_get(session, "table.exec.source.idle-timeout");
-    if (idle.data == NULL || !tide__duration_parse(idle, &plan->settings.idle_timeout_ms)) plan->settings.idle_timeout_ms = 0;
+    if (idle.data == NULL || !tide__duration_parse(idle, &plan->settings.idle_timeout_ms))
+        plan->settings.idle_timeout_ms = 0;
     struct str late = tide__settings_get(session, "tidemark.late-data.path");
     if (late.data != NULL && late.len > 0) plan->settings.late_data_path = tide__bind_name(b, late);
     plan->settings.job_name = job_name(b, plan);

@@ -336,6 +336,47 @@ static struct pruned prune_rank(struct arena *arena, struct plan_node *node, con
     return (struct pruned){copy, map};
 }
 
+// --- OVER ---
+
+static struct pruned prune_over(struct arena *arena, struct plan_node *node, const bool *needed) {
+    const struct plan_over *old = &node->over;
+    uint32_t fields = node->inputs[0]->field_count, before = node->inputs[0]->field_count;
+    struct plan_node *copy = copy_node(arena, node);
+    struct plan_over *over = &copy->over;
+    int32_t *map = new_map(arena, node->field_count);
+    bool *below = ARENA_ARRAY(arena, bool, fields);
+    memcpy(below, needed, fields * sizeof(bool));
+    mark_columns(below, old->partitions, old->partition_count);
+    for (uint32_t i = 0; i < old->sort_count; i++) below[old->sorts[i].column] = true;
+    for (uint32_t i = 0; i < old->call_count; i++) {
+        const struct over_call *call = &old->calls[i];
+        if (call->kind == OVER_CALL_LAG) below[call->column] = true;
+        if (call->kind == OVER_CALL_AGGREGATE) mark_calls(below, &call->aggregate, 1, (const bool[]){true});
+    }
+    struct pruned pruned = prune(arena, node->inputs[0], below);
+    take_input_fields(arena, copy, node, &pruned, old->call_count, map);
+    over->partitions = remap_columns(arena, old->partitions, old->partition_count, pruned.map);
+    over->sorts = remap_sorts(arena, old->sorts, old->sort_count, pruned.map);
+    over->calls = ARENA_ARRAY(arena, struct over_call, old->call_count);
+    copy->field_count -= old->call_count;
+    over->call_count = 0;
+    for (uint32_t i = 0; i < old->call_count; i++) {
+        map[before + i] = -1;
+        if (!needed[before + i]) continue;
+        struct over_call call = old->calls[i];
+        if (call.kind == OVER_CALL_LAG) call.column = (uint32_t)pruned.map[call.column];
+        for (uint32_t a = 0; call.kind == OVER_CALL_AGGREGATE && a < call.aggregate.arg_count; a++) {
+            call.aggregate.args[a] = (uint32_t)pruned.map[call.aggregate.args[a]];
+        }
+        if (call.kind == OVER_CALL_AGGREGATE && call.aggregate.filter >= 0) {
+            call.aggregate.filter = pruned.map[call.aggregate.filter];
+        }
+        over->calls[over->call_count++] = call;
+        keep_field(copy, node, map, before + i);
+    }
+    return (struct pruned){copy, map};
+}
+
 // --- Joins ---
 
 // What both kinds of joins have.
@@ -441,7 +482,7 @@ static struct pruned prune(struct arena *arena, struct plan_node *node, const bo
     case PLAN_RANK: return prune_rank(arena, node, needed);
     case PLAN_WINDOW_JOIN:
     case PLAN_JOIN: return prune_join(arena, node, needed);
-    case PLAN_OVER:
+    case PLAN_OVER: return prune_over(arena, node, needed);
     case PLAN_SORT:
     case PLAN_SINK: break;
     }

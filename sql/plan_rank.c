@@ -6,11 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#define RANK_NO_BOUND INT64_MAX
+#define RANK_NO_BOUND    INT64_MAX
+#define RANK_WITHOUT_END ((int64_t)1 << 62)
 
 struct rank_filter {
     struct binder *binder;
-    const struct over_node *over;
+    const struct plan_node *node;  // the OVER call
+    const struct plan_over *over;
     uint32_t rank;  // column of the rank in the calc's input
     bool bounded, has_lower, has_upper;
     int64_t lower, upper;
@@ -167,33 +169,12 @@ static tide_status split(struct rank_filter *filter, struct expr *condition) {
 
 // --- Errors ---
 
-// An OVER call that is no Top-N.
-tide_status tide__plan_unranked(struct binder *b, const struct over_node *over) {
-    const struct plan_node *node = &over->node;
-    const char
-        *hint = "filter its rank by a constant in an outer query or in QUALIFY: WHERE rn <= 3 (or =, <, BETWEEN)";
-    if (b->infer.batch_mode || over->function == OVER_OTHER) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s() without a bound on its rank is not supported yet",
-                             over->name);
-    }
-    if (over->sorts[0].descending) {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s() is no Top-N here: no constant bounds its rank",
-                      over->name);
-    } else {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos,
-                      "%s() is no Top-N here: no constant bounds its rank, and OVER "
-                      "aggregations are not supported yet",
-                      over->name);
-    }
-    return tide__fail_hint(b->err, "%s", hint);
-}
-
 static tide_status check_function(struct rank_filter *filter, bool window) {
     struct binder *b = filter->binder;
-    if (filter->over->function == OVER_ROW_NUMBER) return TIDE_OK;
-    tide__fail_at(b->err, TIDE_ERR_PLAN, filter->over->node.pos,
-                  "%s() is not supported in a %sTop-N, only ROW_NUMBER() is", filter->over->name,
-                  window ? "Window " : "");
+    const struct over_call *call = &filter->over->calls[0];
+    if (call->kind == OVER_CALL_ROW_NUMBER) return TIDE_OK;
+    tide__fail_at(b->err, TIDE_ERR_PLAN, filter->node->pos, "%s is not supported in a %sTop-N, only ROW_NUMBER() is",
+                  call->name, window ? "Window " : "");
     return tide__fail_hint(b->err, "use ROW_NUMBER(); ties keep arrival order");
 }
 
@@ -210,7 +191,7 @@ static tide_status check_bounds(struct rank_filter *filter) {
 
 // --- Nodes ---
 
-static uint32_t find_role(const struct role *roles, const struct over_node *over, enum role_kind kind,
+static uint32_t find_role(const struct role *roles, const struct plan_over *over, enum role_kind kind,
                           bool *out_found) {
     for (uint32_t i = 0; i < over->partition_count; i++) {
         if (roles[over->partitions[i]].kind == kind) {
@@ -253,7 +234,7 @@ static uint32_t unique_keys(struct arena *arena, const struct plan_node *node, u
     }
 }
 
-static uint32_t other_partitions(struct arena *arena, const struct over_node *over, const struct role *roles,
+static uint32_t other_partitions(struct arena *arena, const struct plan_over *over, const struct role *roles,
                                  bool window, uint32_t **out) {
     uint32_t count = 0;
     *out = ARENA_ARRAY(arena, uint32_t, over->partition_count);
@@ -268,7 +249,7 @@ static uint32_t other_partitions(struct arena *arena, const struct over_node *ov
 
 static void fill_window_rank(struct rank_filter *filter, const struct role *roles, struct plan_node *node) {
     struct arena *arena = filter->binder->arena;
-    const struct over_node *over = filter->over;
+    const struct plan_over *over = filter->over;
     struct plan_window_rank *rank = &node->window_rank;
     bool found;
     rank->start_column = find_role(roles, over, ROLE_WINDOW_START, &found);
@@ -285,7 +266,7 @@ static void fill_window_rank(struct rank_filter *filter, const struct role *role
 
 static void fill_rank(struct rank_filter *filter, const struct role *roles, struct plan_node *node) {
     struct arena *arena = filter->binder->arena;
-    const struct over_node *over = filter->over;
+    const struct plan_over *over = filter->over;
     struct plan_rank *rank = &node->rank;
     rank->partition_count = other_partitions(arena, over, roles, false, &rank->partitions);
     rank->sort_count = over->sort_count;
@@ -298,7 +279,7 @@ static void fill_rank(struct rank_filter *filter, const struct role *roles, stru
 }
 
 static void mark_deduplicate(struct rank_filter *filter, struct plan_node *node) {
-    const struct over_node *over = filter->over;
+    const struct plan_over *over = filter->over;
     const struct plan_node *input = node->inputs[0];
     bool is = !filter->binder->infer.batch_mode && over->sort_count == 1 && filter->lower == 1 && filter->upper == 1 &&
               tide__plan_is_time_attribute(input, over->sorts[0].column);
@@ -317,18 +298,18 @@ static void mark_deduplicate(struct rank_filter *filter, struct plan_node *node)
 static tide_status warn_forgotten(struct rank_filter *filter, const struct role *roles, bool start, bool end) {
     struct binder *b = filter->binder;
     bool windowed = false;
-    for (uint32_t i = 0; i + 1 < filter->over->node.field_count; i++)
+    for (uint32_t i = 0; i + 1 < filter->node->field_count; i++)
         windowed |= roles[i].kind == ROLE_WINDOW_START || roles[i].kind == ROLE_WINDOW_END;
     if (!windowed) return TIDE_OK;
     const char *what = start ? "window_end" : end ? "window_start" : "window_start and window_end";
     const char *hint = "PARTITION BY window_start, window_end makes it a Window Top-N with final results";
     if (b->session->strict_windows) {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, filter->over->node.pos,
+        tide__fail_at(b->err, TIDE_ERR_PLAN, filter->node->pos,
                       "this Top-N over window rows forgets %s in PARTITION BY", what);
         return tide__fail_hint(b->err, "%s", hint);
     }
     tide__bind_warn(
-        b, filter->over->node.pos, hint,
+        b, filter->node->pos, hint,
         "this Top-N over window rows does not partition by %s: it ranks all windows together and updates its results",
         what);
     return TIDE_OK;
@@ -345,17 +326,41 @@ static struct expr *join_rest(struct rank_filter *filter) {
     return out;
 }
 
-// `calc` stands on a PLAN_OVER node whose input is planned already.
+static void fill(struct rank_filter *filter, const struct role *roles, struct plan_node *node) {
+    node->inputs[0] = filter->node->inputs[0];
+    node->uid = filter->node->uid;
+    memcpy(node->fields, filter->node->fields, node->field_count * sizeof(node->fields[0]));
+    if (node->kind == PLAN_WINDOW_RANK) {
+        fill_window_rank(filter, roles, node);
+    } else {
+        fill_rank(filter, roles, node);
+    }
+    mark_deduplicate(filter, node);
+}
+
+// All rows, numbered: a Top-N without an end.
+struct plan_node *tide__plan_row_number(struct binder *b, struct plan_node *over) {
+    struct rank_filter filter = {.binder = b, .node = over, .over = &over->over, .lower = 1, .upper = RANK_WITHOUT_END};
+    struct plan_node *node = tide__node_new(b->arena, PLAN_RANK, over->pos, 1, over->field_count);
+    fill(&filter, tide__plan_roles(b->arena, over->inputs[0]), node);
+    return node;
+}
+
+// `calc` stands on a PLAN_OVER node whose input is planned already and whose only call is a rank. *out stays NULL if the
+// calc's condition makes no Top-N of it.
 tide_status tide__plan_rank(struct binder *b, struct plan_node *calc, struct plan_node **out) {
-    const struct over_node *over = (const struct over_node *)calc->inputs[0];
-    struct rank_filter filter = {.binder = b, .over = over, .rank = over->node.field_count - 1, .lower = 1};
+    struct plan_node *over = calc->inputs[0], *input = over->inputs[0];
+    struct rank_filter filter = {
+        .binder = b, .node = over, .over = &over->over, .rank = over->field_count - 1, .lower = 1};
+    *out = NULL;
     if (calc->calc.condition != NULL) TIDE_TRY(split(&filter, calc->calc.condition));
-    if (!filter.bounded) return tide__plan_unranked(b, over);
-    struct plan_node *input = over->node.inputs[0];
+    if (!filter.bounded) return TIDE_OK;
+    bool number = over->over.calls[0].kind == OVER_CALL_ROW_NUMBER;
+    if (b->infer.batch_mode && (!number || !filter.has_upper || filter.upper < 1)) return TIDE_OK;
     struct role *roles = tide__plan_roles(b->arena, input);
     bool start, end;
-    find_role(roles, over, ROLE_WINDOW_START, &start);
-    find_role(roles, over, ROLE_WINDOW_END, &end);
+    find_role(roles, &over->over, ROLE_WINDOW_START, &start);
+    find_role(roles, &over->over, ROLE_WINDOW_END, &end);
     bool window = start && end && !input->updates;
     TIDE_TRY(check_function(&filter, window));
     TIDE_TRY(check_bounds(&filter));
@@ -365,18 +370,10 @@ tide_status tide__plan_rank(struct binder *b, struct plan_node *calc, struct pla
         filter.rest_count = 1;
         filter.lower = filter.upper;
     }
-    struct plan_node *node = tide__node_new(b->arena, window ? PLAN_WINDOW_RANK : PLAN_RANK, over->node.pos, 1,
-                                            over->node.field_count);
-    node->inputs[0] = input;
-    node->uid = over->node.uid;
-    memcpy(node->fields, over->node.fields, node->field_count * sizeof(node->fields[0]));
-    if (window) {
-        fill_window_rank(&filter, roles, node);
-    } else {
-        fill_rank(&filter, roles, node);
-        if (!input->updates) TIDE_TRY(warn_forgotten(&filter, roles, start, end));
-    }
-    mark_deduplicate(&filter, node);
+    struct plan_node *node = tide__node_new(b->arena, window ? PLAN_WINDOW_RANK : PLAN_RANK, over->pos, 1,
+                                            over->field_count);
+    fill(&filter, roles, node);
+    if (!window && !input->updates) TIDE_TRY(warn_forgotten(&filter, roles, start, end));
     struct plan_node *above = tide__node_calc(b->arena, node, calc->field_count, calc->pos);
     memcpy(above->fields, calc->fields, calc->field_count * sizeof(calc->fields[0]));
     above->uid = calc->uid;

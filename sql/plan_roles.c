@@ -124,7 +124,8 @@ bool tide__plan_is_rank(const struct plan_node *node, uint32_t column) {
         column = output->column;
         node = node->inputs[0];
     }
-    return node->kind == PLAN_OVER && column + 1 == node->field_count;
+    return node->kind == PLAN_OVER && node->over.call_count == 1 && tide__over_is_rank(node->over.calls[0].kind) &&
+           column + 1 == node->field_count;
 }
 
 // Follows the column down to where it is made.

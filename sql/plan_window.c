@@ -303,9 +303,15 @@ tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struc
     *out = node;
     if (node->kind == PLAN_CALC && node->inputs[0]->kind == PLAN_OVER) {
         struct plan_node *over = node->inputs[0];
+        bool ranks = over->over.call_count == 1 && tide__over_is_rank(over->over.calls[0].kind);
         TIDE_TRY(tide__plan_recognise(b, over->inputs[0], &over->inputs[0]));
         over->updates = over->inputs[0]->updates;
-        return tide__plan_rank(b, node, out);
+        if (ranks) TIDE_TRY(tide__plan_rank(b, node, out));
+        if (ranks && *out != NULL) return TIDE_OK;
+        *out = node;
+        TIDE_TRY(tide__plan_over(b, over, &node->inputs[0]));
+        node->updates = node->inputs[0]->updates;
+        return TIDE_OK;
     }
     bool updates = false;
     for (uint32_t i = 0; i < node->input_count; i++) {
@@ -315,7 +321,7 @@ tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struc
     }
     node->updates = updates;
     switch (node->kind) {
-    case PLAN_OVER: return tide__plan_unranked(b, (struct over_node *)node);
+    case PLAN_OVER: return tide__plan_over(b, node, out);
     case PLAN_JOIN: return tide__plan_join(b, node, out);
     case PLAN_GROUP_AGGREGATE:
     case PLAN_WINDOW_AGGREGATE: return tide__plan_aggregate(b, node, out);

@@ -140,9 +140,9 @@ static const struct error_case {
      "BY v) AS rn FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTE)) WHERE rn <= v",
      "ERROR plan: 2:167 the bound of a rank must be a constant | write rn <= 3\n"},
     {"SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER "
-     "BY v) AS rn FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTE)) WHERE rn = 1 OR "
+     "BY v DESC) AS rn FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTE)) WHERE rn = 1 OR "
      "rn = 3",
-     "ERROR plan: 2:26 ROW_NUMBER() is no Top-N here: no constant bounds its rank, and OVER aggregations are not supported yet | filter its rank by a constant in an outer query or in QUALIFY: WHERE rn <= 3 (or =, <, BETWEEN)\n"},
+     "ERROR plan: 2:26 ROW_NUMBER() is no Top-N here: no constant bounds its rank | filter its rank by a constant in an outer query or in QUALIFY: WHERE rn <= 3 (or =, <, BETWEEN)\n"},
     {"SELECT id, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY v) AS rn "
      "FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTE) WHERE rn <= 3",
      "ERROR validate: 2:152 column \"rn\" not found\n"},

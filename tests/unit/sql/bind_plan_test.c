@@ -80,6 +80,27 @@ static const struct plan_case {
      "            scan-2 t reads=id,v,ts [id, v, ts] time=ts watermark=-(ts, 1000)\n"
      "            group-aggregate-1 keys=id\n"
      "              scan-3 t reads=id,ts [id, ts] time=ts watermark=-(ts, 1000)\n"},
+    {"OVER along time", "SELECT id, SUM(v) OVER w AS s, COUNT(*) OVER w AS n FROM t WINDOW w AS (PARTITION BY k ORDER BY ts ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)",
+     "sink-1\n"
+     "  calc-1 [id, SUM(v) OVER w, COUNT(*) OVER w]\n"
+     "    over-aggregate-1 partition=k order=ts rows 2 preceding SUM(v) OVER w COUNT(*) OVER w\n"
+     "      scan-1 t reads=id,k,v,ts [id, k, v, ts] time=ts watermark=-(ts, 1000)\n"},
+    {"OVER and RANK over a range", "SELECT id, RANK() OVER (ORDER BY ts), LAG(v, 2, 0) OVER (ORDER BY ts) FROM t",
+     "sink-1\n"
+     "  calc-1 [id, $rank, COALESCE(LAG(v, 2, 0) OVER (ORDER BY ts), 0)]\n"
+     "    over-aggregate-1 order=ts range RANK() LAG(v, 2, 0) OVER (ORDER BY ts)\n"
+     "      scan-1 t reads=id,v,ts [id, v, ts] time=ts watermark=-(ts, 1000)\n"},
+    {"row numbers by value", "SELECT id, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) FROM t",
+     "sink-1 updates\n"
+     "  calc-1 [id, $rank] updates\n"
+     "    rank-1 partition=k order=v 1..4611686018427387904 rank updates\n"
+     "      scan-1 t reads=id,k,v,ts [id, k, v, ts] time=ts watermark=-(ts, 1000)\n"},
+    {"two windows in batch mode", "SET 'execution.runtime-mode' = 'batch'; SELECT id, SUM(v) OVER (ORDER BY id), COUNT(*) OVER () FROM t",
+     "sink-1\n"
+     "  calc-1 [id, SUM(v) OVER (ORDER BY id), COUNT(*) OVER ()]\n"
+     "    over-aggregate-2 range COUNT(*) OVER ()\n"
+     "      over-aggregate-1 order=id range SUM(v) OVER (ORDER BY id)\n"
+     "        scan-1 t reads=id,v [id, v]\n"},
     {"columns and a filter",
      "SELECT id, v + 1 AS x FROM t WHERE k = 'a'",
      "sink-1\n"

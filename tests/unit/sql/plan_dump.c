@@ -161,6 +161,16 @@ static void dump_join(const struct plan_node *node, struct strbuf *out) {
     dump_condition(node, window ? w->condition : j->condition, out);
 }
 
+static void dump_over(const struct plan_node *node, struct strbuf *out) {
+    const struct plan_over *o = &node->over;
+    dump_columns("partition", node->inputs[0], o->partitions, o->partition_count, out);
+    if (o->sort_count > 0) dump_sorts(node->inputs[0], o->sorts, o->sort_count, out);
+    if (node->kind == PLAN_SORT) return;
+    tide__strbuf_append_c(out, o->rows ? " rows" : " range");
+    if (o->preceding >= 0) tide__strbuf_printf(out, " %" PRId64 " preceding", o->preceding);
+    for (uint32_t i = 0; i < o->call_count; i++) tide__strbuf_printf(out, " %s", o->calls[i].name);
+}
+
 static void dump_body(const struct plan_node *node, struct strbuf *out) {
     const struct plan_node *input = node->input_count > 0 ? node->inputs[0] : NULL;
     switch (node->kind) {
@@ -218,9 +228,9 @@ static void dump_body(const struct plan_node *node, struct strbuf *out) {
         break;
     case PLAN_WINDOW_JOIN:
     case PLAN_JOIN: dump_join(node, out); break;
-    case PLAN_UNION:
     case PLAN_OVER:
-    case PLAN_SORT: break;
+    case PLAN_SORT: dump_over(node, out); break;
+    case PLAN_UNION: break;
     }
 }
 
