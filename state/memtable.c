@@ -1,7 +1,8 @@
 // The hash table behind window state. What it is built for: millions of upserts a second into tables of any size from one
 // key to millions, and ten thousand tables open at once.
 //
-//   slots   {hash, entry *}, a power of two, linear probing, two thirds full at most
+//   slots   a power of two, linear probing, two thirds full at most; one word each: the entry's address, and in the bits
+//           that an address leaves free a tag out of the hash, so that few entries are looked at in vain
 //   blocks  a chain of memory blocks, 512 bytes first, doubling to 1 MiB; entries lie in them in insertion order and
 //           never move, so that walking the blocks is the insertion order and costs no index
 //
@@ -22,12 +23,8 @@ enum {
     BLOCK_FIRST = 512,
     BLOCK_MAX = 1 << 20,
     GROUP = 32,        // keys whose cache misses are overlapped
+    WALK_AHEAD = 512,  // bytes
     ENTRY_ALIGN = 16,  // payloads hold int128
-};
-
-struct slot {
-    uint64_t hash;
-    struct memtable_entry *entry;  // NULL: free
 };
 
 struct block {
@@ -37,7 +34,7 @@ struct block {
 };
 
 struct memtable {
-    struct slot *slots;
+    uint64_t *slots;  // 0: free
     uint64_t mask;
     uint32_t shift;         // 64 - log2(slots)
     uint32_t payload_size;  // rounded up to 8
@@ -125,26 +122,51 @@ void tide__memtable_on_free(struct memtable *table, void (*free_payload)(void *p
     table->free_ctx = ctx;
 }
 
+// Addresses have 48 bits at most, of which the alignment leaves 4 at zero: 16 bits above and 4 below are the tag's.
+#define TAG_BITS (UINT64_C(0xFFFF) << 48 | (ENTRY_ALIGN - 1))
+
+static inline uint64_t slot_of(const struct memtable_entry *entry, uint64_t hash) {
+    assert(((uintptr_t)entry & TAG_BITS) == 0);
+    return (uint64_t)(uintptr_t)entry | (hash & TAG_BITS);
+}
+
+static inline struct memtable_entry *entry_of(uint64_t slot) {
+    return (struct memtable_entry *)(uintptr_t)(slot & ~TAG_BITS);
+}
+
 // The multiplication makes every bit of the hash count: whatever bits an exchange chose its threads by are constant here.
 static inline uint64_t home_of(const struct memtable *table, uint64_t hash) {
     return (hash * 0x9E3779B97F4A7C15ULL) >> table->shift;
 }
 
-static __attribute__((noinline)) void grow_slots(struct memtable *table) {
-    size_t old_count = (size_t)table->mask + 1, new_count = old_count * 2;
-    struct slot *old = table->slots;
+static void resize_slots(struct memtable *table, size_t new_count) {
+    size_t old_count = (size_t)table->mask + 1;
+    tide__free(table->slots);  // the entries know their hashes
     table->slots = tide__calloc(new_count, sizeof *table->slots);
     table->mask = new_count - 1;
-    table->shift--;
+    table->shift = 64 - (uint32_t)__builtin_ctzll(new_count);
     table->grow_at = new_count / 3 * 2;
-    for (size_t i = 0; i < old_count; i++) {
-        if (!old[i].entry) continue;
-        uint64_t at = home_of(table, old[i].hash);
-        while (table->slots[at].entry) at = (at + 1) & table->mask;
-        table->slots[at] = old[i];
+    struct memtable_cursor cursor = {0};
+    struct memtable_entry *entries[GROUP];
+    for (size_t n; (n = tide__memtable_walk(table, &cursor, GROUP, entries)) > 0;) {
+        for (size_t i = 0; i < n; i++) __builtin_prefetch(&table->slots[home_of(table, entries[i]->hash)], 1);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t at = home_of(table, entries[i]->hash);
+            while (table->slots[at]) at = (at + 1) & table->mask;
+            table->slots[at] = slot_of(entries[i], entries[i]->hash);
+        }
     }
-    tide__free(old);
-    account(table, old_count * sizeof *old);
+    account(table, (new_count - old_count) * sizeof *table->slots);
+}
+
+static __attribute__((noinline)) void grow_slots(struct memtable *table) {
+    resize_slots(table, ((size_t)table->mask + 1) * 2);
+}
+
+void tide__memtable_reserve(struct memtable *table, size_t count) {
+    size_t slots = (size_t)table->mask + 1;
+    while (slots / 3 * 2 < count) slots *= 2;
+    if (slots > (size_t)table->mask + 1) resize_slots(table, slots);
 }
 
 static __attribute__((noinline)) void add_block(struct memtable *table, size_t needed) {
@@ -189,25 +211,30 @@ static inline bool same_key(const unsigned char *a, const char *b, size_t len) {
     return len == 0 || memcmp(a, b, len) == 0;
 }
 
+// NULL if the slot holds another key.
+static inline struct memtable_entry *match(const struct memtable *table, uint64_t slot, struct str key, uint64_t hash) {
+    if (((slot ^ hash) & TAG_BITS) != 0) return NULL;
+    struct memtable_entry *entry = entry_of(slot);
+    if (entry->hash != hash || entry->key_len != key.len) return NULL;
+    return same_key(entry->bytes + table->payload_size, key.data, key.len) ? entry : NULL;
+}
+
 static inline struct memtable_entry *upsert(struct memtable *table, struct str key, uint64_t hash, bool *out_new) {
     uint64_t at = home_of(table, hash);
-    for (;; at = (at + 1) & table->mask) {
-        struct slot slot = table->slots[at];
-        if (!slot.entry) break;
-        if (slot.hash == hash && slot.entry->key_len == key.len &&
-            same_key(slot.entry->bytes + table->payload_size, key.data, key.len)) {
-            *out_new = false;
-            return slot.entry;
-        }
+    for (; table->slots[at]; at = (at + 1) & table->mask) {
+        struct memtable_entry *entry = match(table, table->slots[at], key, hash);
+        if (!entry) continue;
+        *out_new = false;
+        return entry;
     }
     *out_new = true;
     if (table->count >= table->grow_at) {
         grow_slots(table);
         at = home_of(table, hash);
-        while (table->slots[at].entry) at = (at + 1) & table->mask;
+        while (table->slots[at]) at = (at + 1) & table->mask;
     }
     struct memtable_entry *entry = add_entry(table, key, hash);
-    table->slots[at] = (struct slot){hash, entry};
+    table->slots[at] = slot_of(entry, hash);
     return entry;
 }
 
@@ -220,9 +247,11 @@ void tide__memtable_upsert_batch(struct memtable *table, const struct str *keys,
         for (size_t i = from; i < to; i++) {
             // A guess: right unless the key is not in its home slot. Entries are aligned to 16, so that header and a
             // short payload mostly share a line with the key, else the key's line is wanted as well.
-            const struct memtable_entry *entry = table->slots[home_of(table, hashes[i])].entry;
+            uint64_t slot = table->slots[home_of(table, hashes[i])];
+            if (((slot ^ hashes[i]) & TAG_BITS) != 0) continue;
+            const struct memtable_entry *entry = entry_of(slot);
             __builtin_prefetch(entry);
-            __builtin_prefetch(entry ? (const void *)(entry->bytes + table->payload_size) : NULL);
+            __builtin_prefetch(entry->bytes + table->payload_size);
         }
         for (size_t i = from; i < to; i++) {
             bool is_new;
@@ -241,13 +270,11 @@ struct memtable_entry *tide__memtable_upsert(struct memtable *table, struct str 
 }
 
 struct memtable_entry *tide__memtable_find(const struct memtable *table, struct str key, uint64_t hash) {
-    for (uint64_t at = home_of(table, hash);; at = (at + 1) & table->mask) {
-        const struct slot *slot = &table->slots[at];
-        if (!slot->entry) return NULL;
-        if (slot->hash == hash && slot->entry->key_len == key.len &&
-            same_key(slot->entry->bytes + table->payload_size, key.data, key.len))
-            return slot->entry;
+    for (uint64_t at = home_of(table, hash); table->slots[at]; at = (at + 1) & table->mask) {
+        struct memtable_entry *entry = match(table, table->slots[at], key, hash);
+        if (entry) return entry;
     }
+    return NULL;
 }
 
 void *tide__memtable_payload(const struct memtable *table, struct memtable_entry *entry) {
@@ -308,6 +335,26 @@ struct memtable_entry *const *tide__memtable_entries(const struct memtable *cons
     struct memtable_entry **entries = table->ordered;
     pthread_mutex_unlock(&table->lock);
     return entries;
+}
+
+size_t tide__memtable_walk(const struct memtable *table, struct memtable_cursor *cursor, size_t max,
+                           struct memtable_entry **out_entries) {
+    const struct block *block = cursor->block ? cursor->block : table->first;
+    size_t n = 0, at = cursor->at;
+    while (block && n < max) {
+        if (at == block->used) {
+            if (!block->next) break;  // later entries may still come to this block
+            block = block->next;
+            at = 0;
+            continue;
+        }
+        struct memtable_entry *entry = (struct memtable_entry *)(uintptr_t)(block->bytes + at);
+        __builtin_prefetch((const char *)entry + WALK_AHEAD);
+        out_entries[n++] = entry;
+        at += entry_size(table, entry->key_len);
+    }
+    *cursor = (struct memtable_cursor){block, at};
+    return n;
 }
 
 void tide__memtable_freeze(struct memtable *table) {

@@ -42,6 +42,8 @@ void tide__memtable_on_free(struct memtable *table, void (*free_payload)(void *p
 void tide__memtable_upsert_batch(struct memtable *table, const struct str *keys, const uint64_t *hashes, size_t n,
                                  struct memtable_entry **out_entries, uint8_t *out_new);
 struct memtable_entry *tide__memtable_upsert(struct memtable *table, struct str key, uint64_t hash, bool *out_new);
+// Makes room for `count` keys, so that the slots need not grow while they come.
+void tide__memtable_reserve(struct memtable *table, size_t count);
 // NULL if there is none.
 struct memtable_entry *tide__memtable_find(const struct memtable *table, struct str key, uint64_t hash);
 
@@ -54,6 +56,14 @@ void tide__memtable_charge(struct memtable *table, int64_t bytes);
 
 // Entries in insertion order (arrival order of first rows).
 struct memtable_entry *const *tide__memtable_entries(const struct memtable *table);
+// The same order without an array, as entries lie in memory: the next ones after the cursor, `max` at most; 0 at the end.
+// A zeroed cursor stands at the beginning.
+struct memtable_cursor {
+    const void *block;
+    size_t at;
+};
+size_t tide__memtable_walk(const struct memtable *table, struct memtable_cursor *cursor, size_t max,
+                           struct memtable_entry **out_entries);
 // No more upserts from now on.
 void tide__memtable_freeze(struct memtable *table);
 // Entries in key order. Sorted once, on the first call; later calls return the same array. Frozen tables only;
