@@ -240,6 +240,7 @@ static void close_operator(struct operator* op) {
         (void)status;
     }
     tide__window_running_deinit(&w->running);
+    tide__window_top_deinit(&w->top);
     for (size_t i = 0; i < w->slice_count; i++) tide__slice_free(w->slices[i]);
     tide__free(w->slices);
     tide__free(w->group_keys);
@@ -308,6 +309,7 @@ tide_status tide__sliced_aggregate_open(const struct operator_env *env, struct o
     w->skip_null_time = env->plan->settings.batch_mode;
     w->cut = tide__window_cut(&plan->window, env->plan->settings.zone);
     w->proctime = plan->window.proctime && !plan->attached;
+    tide__window_top_init(&w->top, env->plan, env->node);
     w->group_keys = tide__realloc_array(NULL, w->batch_rows_max, sizeof *w->group_keys);
     w->group_payloads = tide__realloc_array(NULL, w->batch_rows_max, sizeof *w->group_payloads);
     tide__arena_init(&w->scratch);

@@ -1,6 +1,7 @@
 // Firing windows: which ones, their groups in key order, and the rows that leave.
 #include "engine/operators/window_slices.h"
 
+#include "base/alloc.h"
 #include "base/checked.h"
 #include "base/hash.h"
 #include "engine/codec/key.h"
@@ -62,15 +63,52 @@ static tide_status emit_merge(struct window_aggregate *w, struct window_span spa
         size_t n = 0;
         TIDE_TRY(tide__window_merge_next(merge, w->batch_rows_max, w->group_keys, w->group_payloads, &n, err));
         if (n == 0) return TIDE_OK;
-        TIDE_TRY(emit_groups(w, span, w->group_keys, w->group_payloads, n, out, err));
+        if (w->top.limit > 0) {
+            tide__arena_reset(&w->output);
+            n = tide__window_top_filter(&w->top, &w->aggregators, w->group_keys, w->group_payloads, n, &w->output);
+        }
+        if (n > 0) TIDE_TRY(emit_groups(w, span, w->group_keys, w->group_payloads, n, out, err));
     }
+}
+
+// Emits those groups of a table that a Top-N above may take. `alive`: see tide__window_top_of_table.
+static tide_status emit_top(struct window_aggregate *w, struct window_span span, const struct memtable *table,
+                            int64_t alive, size_t *out_seen, struct emitter *out, tide_error *err) {
+    struct window_top_groups groups = tide__window_top_of_table(&w->top, &w->aggregators, table, alive, w->budget);
+    *out_seen = groups.seen;
+    tide_status status = TIDE_OK;
+    for (size_t at = 0, n = 0; at < groups.count && status == TIDE_OK; at += n) {
+        n = groups.count - at < w->batch_rows_max ? groups.count - at : w->batch_rows_max;
+        for (size_t i = 0; i < n; i++) {
+            if (at + i + 16 < groups.count) tide__memtable_prefetch(groups.entries[at + i + 16]);
+            w->group_keys[i] = tide__memtable_key(table, groups.entries[at + i]);
+            w->group_payloads[i] = groups.entries[at + i]->bytes;
+        }
+        status = emit_groups(w, span, w->group_keys, w->group_payloads, n, out, err);
+    }
+    tide__free(groups.entries);
+    return status;
+}
+
+// The only table of a slice; NULL if it has none, several, or a part on disk.
+static struct memtable *only_table(const struct slice *slice) {
+    if (slice->evicted) return NULL;
+    if (slice->frozen_count == 0) return slice->active;
+    return slice->frozen_count == 1 && slice->active == NULL ? slice->frozen[0] : NULL;
 }
 
 // Emits the union of slices [0, count): a HOP folds the newest first.
 static tide_status fire_slices(struct window_aggregate *w, struct window_span span, size_t count, struct emitter *out,
                                tide_error *err) {
+    w->base.base.stats.windows_fired++;
+    struct memtable *table = count == 1 ? only_table(w->slices[0]) : NULL;
+    if (w->top.limit > 0 && table != NULL) {
+        size_t seen;
+        return emit_top(w, span, table, -1, &seen, out, err);
+    }
     struct window_merge merge;
     tide__window_merge_init(&merge, &w->aggregators);
+    if (w->top.limit > 0) tide__window_top_start(&w->top);
     tide_status status = TIDE_OK;
     for (size_t i = 0; i < count && status == TIDE_OK; i++) {
         struct slice *slice = w->slices[count - 1 - i];
@@ -78,8 +116,28 @@ static tide_status fire_slices(struct window_aggregate *w, struct window_span sp
     }
     if (status == TIDE_OK) status = emit_merge(w, span, &merge, out, err);
     tide__window_merge_deinit(&merge);
-    w->base.base.stats.windows_fired++;
     return status;
+}
+
+static tide_status merge_table_into(struct window_aggregate *w, struct slice *total, const struct memtable *table,
+                                    tide_error *err) {
+    struct memtable_entry **from = tide__arena_alloc(&w->scratch, w->batch_rows_max * sizeof *from);
+    struct memtable_entry **entries = tide__arena_alloc(&w->scratch, w->batch_rows_max * sizeof *entries);
+    uint64_t *hashes = tide__arena_alloc(&w->scratch, w->batch_rows_max * sizeof *hashes);
+    struct memtable_cursor cursor = {0};
+    size_t n;
+    while ((n = tide__memtable_walk(table, &cursor, w->batch_rows_max, from)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            w->group_keys[i] = tide__memtable_key(table, from[i]);
+            hashes[i] = from[i]->hash;
+        }
+        TIDE_TRY(tide__slice_upsert(w, total, w->group_keys, hashes, n, entries, err));
+        int64_t charge = 0;
+        for (size_t i = 0; i < n; i++)
+            charge += tide__aggregators_merge(&w->aggregators, entries[i]->bytes, from[i]->bytes);
+        if (charge != 0) tide__memtable_charge(total->active, charge);
+    }
+    return TIDE_OK;
 }
 
 static tide_status merge_into(struct window_aggregate *w, struct slice *total, struct window_merge *merge,
@@ -101,6 +159,11 @@ static tide_status merge_into(struct window_aggregate *w, struct slice *total, s
 
 // The slice that has just ended joins the running total of its CUMULATE window.
 static tide_status join_total(struct window_aggregate *w, struct slice *total, size_t index, tide_error *err) {
+    struct memtable *table = only_table(w->slices[index]);
+    if (table != NULL) {
+        TIDE_TRY(merge_table_into(w, total, table, err));
+        return tide__slices_drop(w, index, 1, err);
+    }
     struct window_merge merge;
     tide__window_merge_init(&merge, &w->aggregators);
     tide_status status = tide__slice_add_parts(w, w->slices[index], &merge, err);
@@ -143,6 +206,16 @@ static bool can_run(const struct window_aggregate *w, size_t count) {
     return true;
 }
 
+static tide_status emit_running_top(struct window_aggregate *w, struct window_span span, struct emitter *out,
+                                    tide_error *err) {
+    struct window_running *running = &w->running;
+    if (running->table == NULL) return TIDE_OK;
+    size_t alive = 0;
+    tide_status status = emit_top(w, span, running->table, running->count_offset, &alive, out, err);
+    tide__window_running_counted(running, alive);
+    return status;
+}
+
 static tide_status fire_running(struct window_aggregate *w, struct window_span span, size_t count, struct emitter *out,
                                 tide_error *err) {
     for (size_t i = 0; i < count; i++) {
@@ -151,6 +224,7 @@ static tide_status fire_running(struct window_aggregate *w, struct window_span s
         w->slices[i]->in_running = true;
     }
     w->base.base.stats.windows_fired++;
+    if (w->top.limit > 0) return emit_running_top(w, span, out, err);
     tide__window_running_start(&w->running);
     for (;;) {
         size_t n = tide__window_running_next(&w->running, w->batch_rows_max, w->group_keys, w->group_payloads);

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { GROUP = 256 };
+enum { GROUP = 256, DEAD_MIN = 64 };
 
 void tide__window_running_init(struct window_running *running, const struct aggregators *aggregators,
                                struct memory_budget *budget, uint32_t count_offset) {
@@ -45,19 +45,19 @@ void tide__window_running_upsert(struct window_running *running, const struct st
 static void for_each_group(struct window_running *running, struct memtable *part,
                            void (*apply)(const struct aggregators *aggregators, unsigned char *into,
                                          const unsigned char *from)) {
-    struct memtable_entry *const *entries = tide__memtable_entries(part);
-    size_t count = tide__memtable_count(part);
-    struct str keys[GROUP];
-    uint64_t hashes[GROUP];
-    struct memtable_entry *into[GROUP];
-    for (size_t from = 0; from < count; from += GROUP) {
-        size_t n = count - from < GROUP ? count - from : GROUP;
+    struct memtable_cursor cursor = {0};
+    for (;;) {
+        struct memtable_entry *from[GROUP], *into[GROUP];
+        struct str keys[GROUP];
+        uint64_t hashes[GROUP];
+        size_t n = tide__memtable_walk(part, &cursor, GROUP, from);
+        if (n == 0) return;
         for (size_t i = 0; i < n; i++) {
-            keys[i] = tide__memtable_key(part, entries[from + i]);
-            hashes[i] = entries[from + i]->hash;
+            keys[i] = tide__memtable_key(part, from[i]);
+            hashes[i] = from[i]->hash;
         }
         tide__memtable_upsert_batch(table_of(running), keys, hashes, n, into, NULL);
-        for (size_t i = 0; i < n; i++) apply(running->aggregators, into[i]->bytes, entries[from + i]->bytes);
+        for (size_t i = 0; i < n; i++) apply(running->aggregators, into[i]->bytes, from[i]->bytes);
     }
 }
 
@@ -125,30 +125,55 @@ static void take_new_entries(struct window_running *running) {
     tide__free(items);
 }
 
-// Dead groups are only worth removing when they are many: they come back often.
-static void drop_dead(struct window_running *running) {
-    size_t dead = 0;
-    for (size_t i = 0; i < running->sorted_count; i++) dead += !is_alive(running, running->sorted[i]);
-    if (dead < 64 || dead <= running->sorted_count / 2) return;
-    struct memtable *old = running->table;
-    running->table = NULL;
-    size_t live = 0;
-    for (size_t i = 0; i < running->sorted_count; i++) {
-        struct memtable_entry *entry = running->sorted[i];
-        if (!is_alive(running, entry)) continue;
-        struct str key = tide__memtable_key(old, entry);
-        struct memtable_entry *copy = tide__memtable_upsert(table_of(running), key, entry->hash, NULL);
-        memcpy(copy->bytes, entry->bytes, running->aggregators->payload_size);
-        running->sorted[live++] = copy;
+// Copies living groups of `old` into the table; `entries` become the copies.
+static size_t copy_living(struct window_running *running, const struct memtable *old, struct memtable_entry **entries,
+                          size_t n) {
+    struct memtable_entry *from[GROUP];
+    struct str keys[GROUP];
+    uint64_t hashes[GROUP];
+    size_t living = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_alive(running, entries[i])) continue;
+        from[living] = entries[i];
+        keys[living] = tide__memtable_key(old, entries[i]);
+        hashes[living++] = entries[i]->hash;
     }
-    running->sorted_count = live;
+    if (living == 0) return 0;
+    tide__memtable_upsert_batch(running->table, keys, hashes, living, entries, NULL);
+    for (size_t i = 0; i < living; i++) memcpy(entries[i]->bytes, from[i]->bytes, running->aggregators->payload_size);
+    return living;
+}
+
+// Dead groups are only worth removing when they are many: they come back often.
+void tide__window_running_counted(struct window_running *running, size_t alive) {
+    size_t total = running->table == NULL ? 0 : tide__memtable_count(running->table), dead = total - alive;
+    if (dead < DEAD_MIN || dead <= total / 2) return;
+    struct memtable *old = running->table;
+    running->table = tide__memtable_new(running->budget, running->aggregators->payload_size);
+    tide__memtable_reserve(running->table, total);
+    size_t sorted = 0;
+    if (running->sorted_count > 0) {
+        // In key order, so that the list goes on to be of use.
+        for (size_t from = 0; from < running->sorted_count; from += GROUP) {
+            size_t n = running->sorted_count - from < GROUP ? running->sorted_count - from : GROUP;
+            struct memtable_entry **entries = running->sorted + from;
+            n = copy_living(running, old, entries, n);
+            memmove(running->sorted + sorted, entries, n * sizeof(struct memtable_entry *));
+            sorted += n;
+        }
+    } else {
+        struct memtable_cursor cursor = {0};
+        struct memtable_entry *entries[GROUP];
+        for (size_t n; (n = tide__memtable_walk(old, &cursor, GROUP, entries)) > 0;)
+            copy_living(running, old, entries, n);
+    }
+    running->sorted_count = sorted;
     tide__memtable_release(old);
 }
 
 void tide__window_running_start(struct window_running *running) {
     take_new_entries(running);
-    drop_dead(running);
-    running->at = 0;
+    running->at = running->alive = 0;
 }
 
 size_t tide__window_running_next(struct window_running *running, size_t max, struct str *keys,
@@ -161,5 +186,7 @@ size_t tide__window_running_next(struct window_running *running, size_t max, str
         keys[n] = tide__memtable_key(running->table, entry);
         payloads[n++] = entry->bytes;
     }
+    running->alive += n;
+    if (n == 0) tide__window_running_counted(running, running->alive);
     return n;
 }

@@ -19,7 +19,8 @@ struct window_running {
     struct memtable *table;
     struct memtable_entry **sorted;  // in key order, dead groups among them
     size_t sorted_count, sorted_cap;
-    size_t at;  // reading
+    size_t at;     // reading
+    size_t alive;  // groups that the last reading found
 };
 
 void tide__window_running_init(struct window_running *running, const struct aggregators *aggregators,
@@ -32,9 +33,13 @@ void tide__window_running_remove(struct window_running *running, struct memtable
 // Entries of keys, for rows that come to a slice that is in already.
 void tide__window_running_upsert(struct window_running *running, const struct str *keys, const uint64_t *hashes,
                                  size_t n, struct memtable_entry **out_entries);
-// Reads the living groups in key order: start, then next until it gives 0.
+// Reads the living groups in key order: start, then next until it gives 0. Reading to the end drops the dead ones if they
+// are many.
 void tide__window_running_start(struct window_running *running);
 size_t tide__window_running_next(struct window_running *running, size_t max, struct str *keys,
                                  unsigned char **payloads);
+
+// Reading by other means (the table itself) has found so many living groups.
+void tide__window_running_counted(struct window_running *running, size_t alive);
 
 #endif

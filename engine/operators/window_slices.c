@@ -101,7 +101,10 @@ tide_status tide__slices_drop(struct window_aggregate *w, size_t index, size_t c
     for (size_t i = index; i < index + count; i++) {
         if (w->slices[i]->in_state) TIDE_TRY(tide__window_drop_range(w, w->slices[i], err));
     }
-    for (size_t i = index; i < index + count; i++) tide__slice_free(w->slices[i]);
+    for (size_t i = index; i < index + count; i++) {
+        if (w->slices[i]->active != NULL) w->groups_expected = tide__memtable_count(w->slices[i]->active);
+        tide__slice_free(w->slices[i]);
+    }
     memmove(w->slices + index, w->slices + index + count, (w->slice_count - index - count) * sizeof *w->slices);
     w->slice_count -= count;
     w->last = NULL;
@@ -109,9 +112,21 @@ tide_status tide__slices_drop(struct window_aggregate *w, size_t index, size_t c
     return TIDE_OK;
 }
 
+// Slots for as many groups as the last slice had, so that they need not grow several times. A guess, hence only if memory
+// is plenty.
+static void reserve_slots(struct window_aggregate *w, struct slice *slice) {
+    enum { SLOT_BYTES = 16, SHARE = 16 };
+    if (slice->in_state || w->groups_expected == 0) return;
+    size_t bytes = w->groups_expected * 3 * SLOT_BYTES;
+    size_t limit = w->budget == NULL ? SIZE_MAX : w->budget->limit;
+    if (bytes < limit / SHARE && (w->budget == NULL || w->budget->used + bytes < limit / 2))
+        tide__memtable_reserve(slice->active, w->groups_expected);
+}
+
 struct memtable *tide__slice_active(struct window_aggregate *w, struct slice *slice) {
     if (slice->active == NULL) {
         slice->active = tide__memtable_new(w->budget, w->aggregators.payload_size);
+        reserve_slots(w, slice);
         if (w->aggregators.owns_memory)
             tide__memtable_on_free(slice->active, tide__aggregators_release, &w->aggregators);
     }

@@ -16,6 +16,7 @@
 #include "engine/operators/window_assign.h"
 #include "engine/operators/window_merge.h"
 #include "engine/operators/window_running.h"
+#include "engine/operators/window_top.h"
 
 enum { ENTRY_DIRTY = 1, FROZEN_MAX = 4 };
 
@@ -52,6 +53,8 @@ struct window_aggregate {
     struct aggregators outputs;  // without a hidden COUNT(*)
     bool runs;                   // HOP with a running window
     struct window_running running;
+    struct window_top top;   // the Top-N above
+    size_t groups_expected;  // in a new slice: what the last one had
 
     struct slice **slices;  // ascending by (end, start)
     size_t slice_count, slice_cap;

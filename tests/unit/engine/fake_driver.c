@@ -35,8 +35,8 @@ static void print_value(const struct column *column, size_t row, struct strbuf *
 }
 
 tide_status tide__emit(struct emitter *out, const struct batch *batch, tide_error *err) {
-    (void)err;
     out->rows += batch->rows;
+    if (out->next != NULL) return out->next->class->on_batch(out->next, 0, batch, out->next_out, err);
     if (out->silent) return TIDE_OK;
     for (size_t i = 0; i < batch->rows; i++) {
         for (size_t c = 0; c < batch->column_count; c++) {
@@ -139,6 +139,29 @@ void fake_window_aggregate(struct fake *fake, struct window window, const int *k
     for (uint32_t i = 0; i < 3; i++, field++) *field = (struct plan_field){"bound", column_type(fake, FAKE_START)};
 }
 
+void fake_top(struct fake *fake, struct sort_key *sorts, uint32_t sort_count, int64_t first, int64_t last) {
+    const struct plan_window_aggregate *below = &fake->node.window_aggregate;
+    uint32_t bounds = below->key_count + below->aggregate_count;
+    struct plan_node *top = fake->top = ARENA_NEW(&fake->arena, struct plan_node);
+    top->kind = PLAN_WINDOW_RANK;
+    top->operator_id = "window-rank-1";
+    top->input_count = 1;
+    top->inputs = ARENA_NEW(&fake->arena, struct plan_node *);
+    top->inputs[0] = &fake->node;
+    top->field_count = fake->node.field_count + 1;
+    top->fields = ARENA_ARRAY(&fake->arena, struct plan_field, top->field_count);
+    memcpy(top->fields, fake->node.fields, fake->node.field_count * sizeof *top->fields);
+    top->fields[fake->node.field_count] = (struct plan_field){"rank", fake->types[FAKE_K]};
+    top->window_rank = (struct plan_window_rank){.start_column = bounds,
+                                                 .end_column = bounds + 1,
+                                                 .sort_count = sort_count,
+                                                 .sorts = sorts,
+                                                 .rank_first = first,
+                                                 .rank_last = last,
+                                                 .has_rank = true,
+                                                 .above_aggregate = true};
+}
+
 void fake_window_tvf(struct fake *fake, struct window window) {
     fake->node.kind = PLAN_WINDOW_TVF;
     fake->node.operator_id = "window-tvf-1";
@@ -161,10 +184,30 @@ void fake_window_tvf(struct fake *fake, struct window window) {
 
 // --- running --------------------------------------------------------------------------------------------------------
 
-extern const struct operator_class tide__window_aggregate_class, tide__window_tvf_class;
+extern const struct operator_class tide__window_aggregate_class, tide__window_tvf_class, tide__window_rank_class;
 
 static const struct operator_class *class_of(const struct fake *fake) {
     return fake->node.kind == PLAN_WINDOW_TVF ? &tide__window_tvf_class : &tide__window_aggregate_class;
+}
+
+static void open_top(struct fake *fake) {
+    tide_error err;
+    tide__error_clear(&err);
+    struct state_options options = {STATE_BACKEND_MEMORY, NULL, &fake->budget};
+    must(tide__state_open(&options, &fake->top_store, &err), &err);
+    struct operator_env env = fake->env;
+    env.node = fake->top;
+    env.store = fake->top_store;
+    must(tide__window_rank_class.open(&env, &fake->between.next, &err), &err);
+    fake->between.next->class = &tide__window_rank_class;
+    fake->between.next->watermark = fake->op->watermark;
+    fake->between.next_out = &fake->out;
+}
+
+static struct emitter *emitter_of(struct fake *fake) {
+    if (fake->top == NULL) return &fake->out;
+    fake->between.next_out = &fake->out;  // the test may have copied the struct
+    return &fake->between;
 }
 
 void fake_open(struct fake *fake) {
@@ -181,6 +224,7 @@ void fake_open(struct fake *fake) {
     fake->op->class = class_of(fake);
     fake->op->node = &fake->node;
     fake->op->watermark = WATERMARK_NONE;
+    if (fake->top != NULL) open_top(fake);
 }
 
 static struct batch make_batch(struct fake *fake, const struct fake_row *rows, size_t n, struct arena *arena) {
@@ -217,7 +261,7 @@ void fake_push(struct fake *fake, const struct fake_row *rows, size_t count, siz
     for (size_t from = 0; from < count; from += batch_rows) {
         size_t n = count - from < batch_rows ? count - from : batch_rows;
         struct batch batch = make_batch(fake, rows + from, n, &arena);
-        must(fake->op->class->on_batch(fake->op, 0, &batch, &fake->out, &err), &err);
+        must(fake->op->class->on_batch(fake->op, 0, &batch, emitter_of(fake), &err), &err);
         tide__arena_reset(&arena);
     }
     tide__arena_deinit(&arena);
@@ -226,8 +270,12 @@ void fake_push(struct fake *fake, const struct fake_row *rows, size_t count, siz
 void fake_watermark(struct fake *fake, int64_t watermark) {
     tide_error err;
     tide__error_clear(&err);
-    must(fake->op->class->on_watermark(fake->op, watermark, &fake->out, &err), &err);
+    must(fake->op->class->on_watermark(fake->op, watermark, emitter_of(fake), &err), &err);
     fake->op->watermark = watermark;
+    struct operator* top = fake->between.next;
+    if (top == NULL) return;
+    must(top->class->on_watermark(top, watermark, &fake->out, &err), &err);
+    top->watermark = watermark;
 }
 
 struct copy {
@@ -328,6 +376,7 @@ void fake_reload(struct fake *fake) {
     }
     free(copy.tables);
     fake->op->watermark = watermark;
+    if (fake->between.next != NULL) fake->between.next->watermark = watermark;
     if (fake->op->class->restore != NULL)
         must(fake->op->class->restore(fake->op, tide__strbuf_str(&saved), &err), &err);
     tide__strbuf_deinit(&saved);
@@ -344,6 +393,11 @@ void fake_close(struct fake *fake) {
     fake->late += fake->op->stats.late_rows;
     fake->op->class->close(fake->op);
     tide__state_close(fake->store);
+    if (fake->between.next != NULL) {
+        fake->between.next->class->close(fake->between.next);
+        tide__state_close(fake->top_store);
+        fake->between.next = NULL;
+    }
     fake->op = NULL;
     fake->store = NULL;
 }

@@ -41,7 +41,9 @@ struct emitter {
     struct strbuf text;  // a line a row, values separated by '|'
     bool silent;         // count only
     size_t rows;
-    uint64_t sum;  // of hashes, when silent
+    uint64_t sum;           // of hashes, when silent
+    struct operator* next;  // takes the rows instead
+    struct emitter *next_out;
 };
 
 struct fake {
@@ -57,6 +59,10 @@ struct fake {
     const char *dir;
     size_t batch_rows_max;
     struct emitter out;
+    // A Top-N above, whose rows go to `out`; those of the operator below are counted in `between`.
+    struct plan_node *top;
+    struct state_store *top_store;
+    struct emitter between;
     size_t late;
 };
 
@@ -72,6 +78,9 @@ void fake_init(struct fake *fake, enum state_backend backend, const char *dir);
 // A window aggregate node. Terminated lists: keys by -1, aggregates by a NULL name.
 void fake_window_aggregate(struct fake *fake, struct window window, const int *keys,
                            const struct fake_aggregate *aggregates);
+// A Window Top-N above the aggregates of `fake_window_aggregate`, which numbers columns: keys, aggregates, bounds. It has to
+// last as long as its sorts.
+void fake_top(struct fake *fake, struct sort_key *sorts, uint32_t sort_count, int64_t first, int64_t last);
 void fake_window_tvf(struct fake *fake, struct window window);
 void fake_open(struct fake *fake);
 // Rows in batches of `batch_rows`.
