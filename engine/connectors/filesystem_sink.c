@@ -2,7 +2,8 @@
 //
 // Rows go to hidden files. A barrier flushes, syncs and closes them and lists them in the savepoint; they are renamed when
 // that savepoint is durable, and a restore repeats the renames of the savepoint it starts from and removes all other
-// hidden files of the run. With PARTITIONED BY there is one file for each `key=value/` folder that got rows.
+// hidden files of the run. With PARTITIONED BY there is one file for each `key=value/` folder that got rows. INSERT
+// OVERWRITE removes what others have written when the first files are published.
 //
 // commit runs on a background thread beside write: it looks only at what never changes after open.
 #include "base/alloc.h"
@@ -46,6 +47,7 @@ struct file_sink {
     uint32_t field_count;
     int32_t *inputs;               // the input's column of each file field, -1: none
     const struct column **fields;  // of the batch being written
+    bool overwrite;                // what others have written goes when this run's first files are published
     uint32_t partition_count;
     int32_t *partition_inputs;
     char **partition_names;
@@ -122,21 +124,40 @@ static tide_status open_writer(struct file_sink *sink, const struct plan_node *n
     return status;
 }
 
+// Files that are published early would take the place of files yet to be read.
+static tide_status check_overwrite(const struct sink_env *env, tide_error *err) {
+    const struct table *table = env->node->sink.table;
+    char *target = tide__filesystem_path(env->script_dir, tide__table_option(table, "path")->value);
+    bool read = false;
+    for (uint32_t i = 0; i < env->plan->node_count; i++) {
+        const struct plan_node *node = env->plan->nodes[i];
+        const struct option *path = node->kind == PLAN_SCAN ? tide__table_option(node->scan.table, "path") : NULL;
+        if (path == NULL) continue;
+        char *source = tide__filesystem_path(env->script_dir, path->value);
+        read |= strcmp(source, target) == 0;
+        tide__free(source);
+    }
+    tide__free(target);
+    if (!read) return TIDE_OK;
+    tide__fail_at(err, TIDE_ERR_PLAN, env->node->pos, "table \"%s\" can't be overwritten with what is read from it",
+                  table->name);
+    return tide__fail_hint(err, "write to another table first");
+}
+
 static void file_sink_close(struct sink *base);
 
 static tide_status file_sink_open(const struct sink_env *env, struct sink **out, tide_error *err) {
     *out = NULL;
     const struct table *table = env->node->sink.table;
     TIDE_TRY(tide__connector_validate(table, TABLE_AS_SINK, err));
-    if (env->node->sink.overwrite) {
-        return tide__fail_at(err, TIDE_ERR_PLAN, env->node->pos, "INSERT OVERWRITE is not supported");
-    }
+    if (env->node->sink.overwrite) TIDE_TRY(check_overwrite(env, err));
     const struct option *path = tide__table_option(table, "path"), *format = tide__table_option(table, "format");
     struct file_sink *sink = tide__calloc(1, sizeof(*sink));
     sink->base.class = &tide__filesystem_sink;
     sink->folder = tide__filesystem_path(env->script_dir, path->value);
     sink->run = tide__strdup(env->run_id != NULL ? env->run_id : "0");
     sink->format = tide__format_find(format->value);
+    sink->overwrite = env->node->sink.overwrite;
     tide_status status = open_writer(sink, env->node, err);
     if (status == TIDE_OK) {
         status = make_folders(sink->folder, err);
@@ -319,7 +340,10 @@ static tide_status file_sink_prepare(struct sink *base, struct strbuf *out, tide
 static tide_status publish_all(const struct file_sink *sink, struct str prepared, bool verify, tide_error *err) {
     struct pending_reader reader;
     TIDE_TRY(tide__pending_open(prepared, &reader, err));
-    bool own = tide__str_eq_c(reader.run, sink->run);
+    bool own = tide__str_eq_c(reader.run, sink->run), overwrite = own && sink->overwrite;
+    if (overwrite && sink->partition_count == 0) {
+        TIDE_TRY(tide__pending_overwrite(sink->folder, (struct str){"", 0}, sink->run, err));
+    }
     for (uint64_t i = 0; i < reader.count; i++) {
         struct pending_file file;
         TIDE_TRY(tide__pending_next(&reader, &file, err));
@@ -328,6 +352,9 @@ static tide_status publish_all(const struct file_sink *sink, struct str prepared
             bool here = access(hidden, F_OK) == 0;
             tide__free(hidden);
             if (!here) continue;
+        }
+        if (overwrite && sink->partition_count > 0) {
+            TIDE_TRY(tide__pending_overwrite(sink->folder, file.folder, sink->run, err));
         }
         TIDE_TRY(tide__pending_publish(sink->folder, &file, reader.run, verify, err));
         TIDE_TRY(tide__pending_sync_folder(sink->folder, file.folder, err));

@@ -229,3 +229,24 @@ static tide_status sweep(const char *folder_path, const char *run, int depth, ti
 tide_status tide__pending_sweep(const char *base, const char *run, tide_error *err) {
     return sweep(base, run, 0, err);
 }
+
+tide_status tide__pending_overwrite(const char *base, struct str folder, const char *run, tide_error *err) {
+    struct strbuf path = {0}, own = {0};
+    tide__strbuf_printf(&path, "%s/%.*s", base, STR_ARG(folder));
+    tide__strbuf_printf(&own, "part-%s-", run);
+    DIR *listing = opendir(path.data);
+    tide_status status = TIDE_OK;
+    if (listing == NULL && errno != ENOENT) status = tide__fail_errno(err, errno, "can't read folder \"%s\"", path.data);
+    for (struct dirent *entry; status == TIDE_OK && listing != NULL && (entry = readdir(listing)) != NULL;) {
+        if (entry->d_name[0] == '.' || entry->d_name[0] == '_' || strncmp(entry->d_name, own.data, own.len) == 0) continue;
+        struct stat info;
+        bool file = fstatat(dirfd(listing), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(info.st_mode);
+        if (file && unlinkat(dirfd(listing), entry->d_name, 0) != 0 && errno != ENOENT) {
+            status = tide__fail_errno(err, errno, "can't overwrite \"%s/%s\"", path.data, entry->d_name);
+        }
+    }
+    if (listing != NULL) closedir(listing);
+    tide__strbuf_deinit(&path);
+    tide__strbuf_deinit(&own);
+    return status;
+}

@@ -36,6 +36,8 @@ tide_status tide__pending_publish(const char *base, const struct pending_file *f
                                   tide_error *err) TIDE_CHECKED;
 // fsync of a folder.
 tide_status tide__pending_sync_folder(const char *base, struct str folder, tide_error *err) TIDE_CHECKED;
+// Removes the visible files of a folder that are not of the run: INSERT OVERWRITE.
+tide_status tide__pending_overwrite(const char *base, struct str folder, const char *run, tide_error *err) TIDE_CHECKED;
 // Removes hidden files of a run, at any depth.
 tide_status tide__pending_sweep(const char *base, const char *run, tide_error *err) TIDE_CHECKED;
 
