@@ -4,6 +4,7 @@
 // here, but not one that is a slip of the pen away from a known one. Options that we know and can't honour are refused.
 #include "base/alloc.h"
 #include "base/time.h"
+#include "engine/connectors/datagen.h"
 #include "engine/connectors/filesystem.h"
 #include "engine/connectors/sinks.h"
 #include "engine/connectors/stream.h"
@@ -12,8 +13,8 @@
 #include <string.h>
 
 static const struct sink_class *const sinks[] = {&tide__filesystem_sink, &tide__print_sink, &tide__blackhole_sink};
-static const char *const connector_names[] = {"filesystem", "print", "blackhole"};
-static const char *const later_connectors[] = {"kafka", "upsert-kafka", "datagen", "jdbc", "values", "socket"};
+static const char *const connector_names[] = {"filesystem", "datagen", "print", "blackhole"};
+static const char *const later_connectors[] = {"kafka", "upsert-kafka", "jdbc", "values", "socket"};
 static const char *const later_formats[] = {"avro", "parquet", "orc", "debezium-json", "canal-json"};
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -220,7 +221,7 @@ static tide_status unknown_connector(const struct option *connector, tide_error 
     tide__fail_at(err, TIDE_ERR_VALIDATE, connector->value_pos, "unknown connector '%.*s'", STR_ARG(name));
     const char *near = tide__nearest(name, connector_names, COUNT(connector_names));
     if (near != NULL) return tide__fail_hint(err, "did you mean '%s'?", near);
-    return tide__fail_hint(err, "there are 'filesystem', 'print' and 'blackhole'");
+    return tide__fail_hint(err, "there are 'filesystem', 'datagen', 'print' and 'blackhole'");
 }
 
 tide_status tide__connector_validate(const struct table *table, enum table_use use, tide_error *err) {
@@ -230,6 +231,10 @@ tide_status tide__connector_validate(const struct table *table, enum table_use u
         return tide__fail_hint(err, "add 'connector' = 'filesystem' to its WITH (...)");
     }
     if (tide__str_eq_c(connector->value, "filesystem")) return validate_filesystem(table, use, err);
+    if (tide__is_datagen(table)) {
+        if (use == TABLE_AS_SOURCE) return tide__datagen_validate(table, err);
+        return tide__fail_at(err, TIDE_ERR_VALIDATE, connector->value_pos, "connector 'datagen' can only be read from");
+    }
     bool print = tide__str_eq_c(connector->value, "print");
     if (!print && !tide__str_eq_c(connector->value, "blackhole")) return unknown_connector(connector, err);
     if (use == TABLE_AS_SOURCE) {

@@ -3,6 +3,7 @@
 #define TIDE_ENGINE_CONNECTORS_SOURCE_H
 
 #include "engine/connectors/connector.h"
+#include "engine/connectors/datagen.h"
 #include "engine/connectors/filesystem.h"
 #include "engine/connectors/stream.h"
 #include "engine/expr/eval.h"
@@ -76,6 +77,8 @@ struct source_reader {
     struct file_reader file_reader;  // of a stream only its list, with one file
     bool is_stream;
     struct stream_reader stream;
+    bool is_datagen;
+    struct datagen datagen;
     char *script_dir;
     int64_t monitor_interval_ms;     // 0: files are read once
     int64_t looked_ms;               // when new files were last looked for

@@ -53,11 +53,13 @@ static tide_status open_input(struct source_reader *reader, const struct source_
         return tide__fail_hint(err, "remove 'source.monitor-interval', or the SET of 'execution.runtime-mode'");
     }
     reader->is_stream = tide__is_stream(table);
-    if (!reader->is_stream) return tide__filesystem_list(table, env->script_dir, files, err);
-    TIDE_TRY(check_only_stream(env, err));
+    reader->is_datagen = tide__is_datagen(table);
+    if (!reader->is_stream && !reader->is_datagen) return tide__filesystem_list(table, env->script_dir, files, err);
+    if (reader->is_datagen) tide__datagen_init(&reader->datagen, table);
+    if (reader->is_stream) TIDE_TRY(check_only_stream(env, err));
     files->items = tide__calloc(1, sizeof(*files->items));
     files->items[0] = (struct input_file){
-        .path = tide__strdup("standard input"), .open_path = tide__strdup("-"), .start_line = 1};
+        .path = tide__strdup(reader->is_stream ? "standard input" : "datagen"), .open_path = tide__strdup("-"), .start_line = 1};
     files->count = files->capacity = 1;
     return TIDE_OK;
 }
@@ -194,6 +196,8 @@ static tide_status read_block(struct source_reader *reader, struct source_block 
     size_t capacity = block->capacity;
     if (reader->is_stream) {
         TIDE_TRY(tide__stream_next(&reader->stream, block, out_state, err));
+    } else if (reader->is_datagen) {
+        tide__datagen_next(&reader->datagen, block, out_state);
     } else {
         TIDE_TRY(tide__file_reader_next(&reader->file_reader, block, err));
         *out_state = block->bytes.len > 0 ? SOURCE_BATCH : SOURCE_END;
@@ -293,7 +297,7 @@ static tide_status next_batch(struct source_reader *reader, struct parsed_batch 
         } else {
             TIDE_TRY(parse_next(reader, out, out_state, err));
         }
-        if (*out_state != SOURCE_END || reader->is_stream) return TIDE_OK;
+        if (*out_state != SOURCE_END || reader->is_stream || reader->is_datagen) return TIDE_OK;
         reader->place.file = reader->file_reader.files.count;
         reader->place.offset = 0;
         if (reader->monitor_interval_ms == 0) return TIDE_OK;
@@ -354,6 +358,8 @@ void tide__source_save(struct source_reader *reader, const struct source_batch *
     }
     if (reader->is_stream) {
         tide__stream_save(&reader->stream, block, at, &place, out);
+    } else if (reader->is_datagen) {
+        tide__datagen_save(&place, out);
     } else {
         tide__position_save(&reader->file_reader.files, &place, out);
     }
@@ -368,6 +374,7 @@ tide_status tide__source_restore(struct source_reader *reader, struct str saved,
         files->items[0].start_line = reader->place.line;
         return TIDE_OK;
     }
+    if (reader->is_datagen) return tide__datagen_restore(&reader->datagen, saved, &reader->place, err);
     TIDE_TRY(tide__position_restore(files, saved, changed, &reader->place, err));
     reader->file_reader.current = reader->place.file;
     for (size_t i = 0; i < files->count; i++) {

@@ -60,6 +60,7 @@ tide_status tide__scan_init(struct scan *scan, const struct source_env *env, tid
     scan->batch_rows_max = env->batch_rows_max > 0 ? env->batch_rows_max : 1;
     const struct option *format = tide__table_option(table, "format");
     scan->format = format != NULL ? tide__format_find(format->value) : NULL;
+    if (tide__is_datagen(table)) scan->format = &tide__datagen_format;
     if (scan->format == NULL) return tide__fail(err, TIDE_ERR_PLAN, "table \"%s\" has no known 'format'", table->name);
     scan->field_reads = tide__calloc(plan_scan->read_count + 1, sizeof(*scan->field_reads));
     scan->reads = tide__calloc(plan_scan->read_count + 1, sizeof(*scan->reads));
