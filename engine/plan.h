@@ -175,7 +175,7 @@ enum plan_kind {
     PLAN_WINDOW_JOIN,
     PLAN_JOIN,
     PLAN_OVER,
-    PLAN_SORT,              // batch mode ORDER BY / LIMIT
+    PLAN_SORT,              // ORDER BY without LIMIT: a plan_over without calls and partitions
     PLAN_SINK,
 };
 

@@ -127,7 +127,8 @@ struct select_scope {
     const struct ast_expr *window_call;
     struct window window;
     struct expr *window_time;
-    // Select aliases, for QUALIFY; NULL otherwise
+    // Select aliases, for QUALIFY and ORDER BY; NULL otherwise
+    bool aliases_first;
     const struct ast_query *alias_query;
     struct expr **alias_exprs;
     const struct ast_window *resolved_over;  // scratch
@@ -202,6 +203,24 @@ TIDE_CHECKED tide_status tide__bind_aggregation(struct select_scope *s, const st
 // An expression over s->input and virtual columns -> over the aggregation's output.
 TIDE_CHECKED tide_status tide__bind_after_aggregation(struct select_scope *s, const struct aggregated *aggregated,
                                                       struct expr *expr, struct expr **out);
+
+// --- ORDER BY, LIMIT ---
+
+// The columns that a query is ordered by: of its items, or further ones behind them.
+struct order_by {
+    struct select_scope *scope;
+    bool distinct;
+    uint32_t visible_count, item_count;
+    struct expr **items;
+    uint32_t key_count;
+    struct sort_key *keys;
+};
+TIDE_CHECKED tide_status tide__bind_order_item(struct order_by *order, const struct ast_order_item *item);
+// Puts the order and the limit of `query` on *inout, whose first `visible_count` fields are then left.
+TIDE_CHECKED tide_status tide__bind_ordered(struct binder *b, const struct ast_query *query,
+                                            const struct sort_key *keys, uint32_t key_count, uint32_t visible_count,
+                                            struct relation *inout);
+TIDE_CHECKED tide_status tide__bind_tail(struct binder *b, const struct ast_query *query, struct relation *inout);
 
 // --- Subqueries ---
 
@@ -298,6 +317,9 @@ bool tide__plan_is_rank(const struct plan_node *node, uint32_t column);
 bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column);
 struct plan_node *tide__plan_merge_calcs(struct arena *arena, struct plan_node *node);
 TIDE_CHECKED tide_status tide__plan_push_filters(struct binder *b, struct plan_node *node);
+TIDE_CHECKED tide_status tide__plan_sort(struct binder *b, struct plan_node *node);
+// A raw PLAN_RANK of a LIMIT.
+void tide__plan_limit(struct binder *b, struct plan_node *node);
 TIDE_CHECKED tide_status tide__plan_join(struct binder *b, struct plan_node *node, struct plan_node **out);
 TIDE_CHECKED tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struct plan_node **out);
 TIDE_CHECKED tide_status tide__plan_rank(struct binder *b, struct plan_node *calc, struct plan_node **out);

@@ -120,11 +120,16 @@ static tide_status find_column(struct binder *b, const struct relation *relation
 tide_status tide__bind_column(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
     struct binder *b = s->binder;
     const struct ast_path *path = &ast->path;
+    uint32_t item = 0;
+    if (s->aliases_first && path->count == 1 && find_alias(s, path->parts[0].text, &item) != NULL &&
+        s->alias_exprs[item] != NULL) {
+        *out = s->alias_exprs[item];
+        return TIDE_OK;
+    }
     TIDE_TRY(find_column(b, s->input, ast, 0, out));
     if (*out != NULL) return TIDE_OK;
     if (s->correlation != NULL) TIDE_TRY(find_column(b, s->correlation->scope->input, ast, OUTER_COLUMN_FIRST, out));
     if (*out != NULL) return TIDE_OK;
-    uint32_t item = 0;
     if (path->count == 1 && find_alias(s, path->parts[0].text, &item) != NULL && s->alias_exprs[item] != NULL) {
         *out = s->alias_exprs[item];
         return TIDE_OK;

@@ -1,4 +1,4 @@
-// Queries around SELECTs: WITH, VALUES, TABLE t, set operations, ORDER BY and LIMIT.
+// Queries around SELECTs: WITH, VALUES, TABLE t, set operations.
 #include "sql/bind.h"
 
 #include <string.h>
@@ -88,13 +88,18 @@ static tide_status cast_to(struct binder *b, struct plan_node *input, struct pla
     return TIDE_OK;
 }
 
-static tide_status union_field(struct binder *b, const struct ast_query *query, const struct plan_node *left,
-                               const struct plan_node *right, uint32_t i, struct plan_field *out) {
+static const char *set_op_name(const struct ast_query *query) {
+    return query->set_op == SET_UNION ? "UNION" : query->set_op == SET_INTERSECT ? "INTERSECT" : "EXCEPT";
+}
+
+static tide_status common_field(struct binder *b, const struct ast_query *query, const struct plan_node *left,
+                                const struct plan_node *right, uint32_t i, struct plan_field *out) {
     const struct type *types[2] = {left->fields[i].type, right->fields[i].type};
     const struct type *common;
     if (!tide__type_common(b->arena, types, 2, &common)) {
-        tide__fail_at(b->err, TIDE_ERR_VALIDATE, query->op_pos, "column %u is %s on one side of UNION, %s on the other",
-                      i + 1, tide__type_text(b->arena, types[0]), tide__type_text(b->arena, types[1]));
+        tide__fail_at(b->err, TIDE_ERR_VALIDATE, query->op_pos, "column %u is %s on one side of %s, %s on the other",
+                      i + 1, tide__type_text(b->arena, types[0]), set_op_name(query),
+                      tide__type_text(b->arena, types[1]));
         return tide__fail_hint(b->err, "cast one of them");
     }
     bool attribute = types[0]->time_attribute == types[1]->time_attribute && tide__type_same(types[0], types[1]);
@@ -105,50 +110,96 @@ static tide_status union_field(struct binder *b, const struct ast_query *query, 
     return TIDE_OK;
 }
 
-static tide_status bind_set_op(struct binder *b, const struct ast_query *query, struct relation *out) {
-    if (query->set_op != SET_UNION) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, query->op_pos, "%s is not supported yet",
-                             query->set_op == SET_INTERSECT ? "INTERSECT" : "EXCEPT");
+// The rows of a side with a number among equal ones, so that ALL can tell the first from the second.
+static struct plan_node *numbered(struct binder *b, struct plan_node *input, struct source_pos pos) {
+    uint32_t fields = input->field_count;
+    struct type bigint = tide__type_make(TYPE_BIGINT, false);
+    struct plan_node *node = tide__node_new(b->arena, PLAN_RANK, pos, 1, fields + 1);
+    node->inputs[0] = input;
+    memcpy(node->fields, input->fields, fields * sizeof(node->fields[0]));
+    node->fields[fields] = (struct plan_field){"$n", tide__type_copy(b->arena, &bigint)};
+    node->rank = (struct plan_rank){
+        .partition_count = fields, .rank_first = 1, .rank_last = INT64_MAX / 4, .has_rank = true};
+    node->rank.partitions = ARENA_ARRAY(b->arena, uint32_t, fields);
+    for (uint32_t i = 0; i < fields; i++) node->rank.partitions[i] = i;
+    return node;
+}
+
+static bool zero_value(const struct type *type, struct value *out) {
+    *out = (struct value){0};
+    if (tide__type_is_string(type)) out->str = STR_LIT("");
+    return tide__type_is_string(type) || tide__type_is_numeric(type) || tide__type_is_timestamp(type) ||
+           type->kind == TYPE_DATE || type->kind == TYPE_TIME || type->kind == TYPE_BOOLEAN;
+}
+
+// x = y where NULL equals NULL: as two equalities, so that they can be keys.
+static tide_status same_value(struct binder *b, struct expr *left, struct expr *right, struct expr **inout) {
+    struct expr *sides[2] = {left, right}, *nulls[2], *equal;
+    struct value zero;
+    if (!left->type->nullable && !right->type->nullable) {
+        TIDE_TRY(tide__bind_function(b, "=", sides, 2, left->pos, &equal));
+        return tide__bind_and(b, equal, inout);
     }
+    if (!zero_value(left->type, &zero)) {
+        TIDE_TRY(tide__bind_function(b, "IS NOT DISTINCT FROM", sides, 2, left->pos, &equal));
+        return tide__bind_and(b, equal, inout);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct type *type = tide__type_with_nullable(b->arena, left->type, false);
+        struct expr *filled[2] = {sides[i], tide__expr_literal(b->arena, zero, type, left->pos)};
+        TIDE_TRY(tide__bind_function(b, "IS NULL", &sides[i], 1, left->pos, &nulls[i]));
+        TIDE_TRY(tide__bind_function(b, "COALESCE", filled, 2, left->pos, &sides[i]));
+    }
+    TIDE_TRY(tide__bind_function(b, "=", nulls, 2, left->pos, &equal));
+    TIDE_TRY(tide__bind_and(b, equal, inout));
+    TIDE_TRY(tide__bind_function(b, "=", sides, 2, left->pos, &equal));
+    return tide__bind_and(b, equal, inout);
+}
+
+// INTERSECT is a SEMI join on all columns, EXCEPT an ANTI join.
+static tide_status semi_join(struct binder *b, const struct ast_query *query, struct plan_node *const *sides,
+                             struct plan_node **out) {
+    enum join_kind kind = query->set_op == SET_INTERSECT ? JOIN_SEMI : JOIN_ANTI;
+    struct plan_node *left = sides[0], *right = sides[1];
+    uint32_t fields = left->field_count;
+    if (query->all) {
+        left = numbered(b, left, query->op_pos);
+        right = numbered(b, right, query->op_pos);
+    }
+    struct plan_node *join = tide__node_join(b->arena, kind, left, right, query->op_pos);
+    for (uint32_t i = 0; i < left->field_count; i++) {
+        struct expr *other = tide__node_column(b->arena, right, i, query->op_pos);
+        other->column += left->field_count;
+        TIDE_TRY(same_value(b, tide__node_column(b->arena, left, i, query->op_pos), other, &join->join.condition));
+    }
+    struct plan_node *calc = tide__node_calc(b->arena, join, fields, query->op_pos);
+    for (uint32_t i = 0; i < fields; i++) {
+        calc->calc.outputs[i] = tide__node_column(b->arena, join, i, query->op_pos);
+        calc->fields[i] = join->fields[i];
+    }
+    *out = calc;
+    return TIDE_OK;
+}
+
+static tide_status bind_set_op(struct binder *b, const struct ast_query *query, struct relation *out) {
     struct relation left, right;
     TIDE_TRY(tide__bind_query(b, query->left, &left));
     TIDE_TRY(tide__bind_query(b, query->right, &right));
     if (left.node->field_count != right.node->field_count) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, query->op_pos, "the sides of UNION have %u and %u columns",
-                             left.node->field_count, right.node->field_count);
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, query->op_pos, "the sides of %s have %u and %u columns",
+                             set_op_name(query), left.node->field_count, right.node->field_count);
     }
     struct plan_node *node = tide__node_new(b->arena, PLAN_UNION, query->op_pos, 2, left.node->field_count);
     for (uint32_t i = 0; i < node->field_count; i++) {
-        TIDE_TRY(union_field(b, query, left.node, right.node, i, &node->fields[i]));
+        TIDE_TRY(common_field(b, query, left.node, right.node, i, &node->fields[i]));
     }
     TIDE_TRY(cast_to(b, left.node, node, &node->inputs[0]));
     TIDE_TRY(cast_to(b, right.node, node, &node->inputs[1]));
-    out->node = node;
     out->tables = ARENA_ARRAY(b->arena, struct str, node->field_count);
-    if (query->all) return TIDE_OK;
-    out->node = tide__node_distinct(b->arena, node, query->op_pos);
-    return TIDE_OK;
-}
-
-// --- ORDER BY, LIMIT ---
-
-static tide_status refuse_order(struct binder *b, const struct ast_query *query) {
-    if (query->order_by.items[0].descending && !b->infer.batch_mode) {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, query->order_pos,
-                      "a stream can be sorted by its time attribute only, ascending");
-        return tide__fail_hint(b->err, "for the first N rows use ROW_NUMBER() OVER (.. ORDER BY ..) <= N");
-    }
-    return tide__fail_at(b->err, TIDE_ERR_PLAN, query->order_pos, "ORDER BY is not supported yet");
-}
-
-static tide_status bind_tail(struct binder *b, const struct ast_query *query) {
-    if (query->order_by.count > 0) return refuse_order(b, query);
-    if (query->limit != NULL) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, query->limit->pos, "LIMIT is not supported yet");
-    }
-    if (query->offset != NULL) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, query->offset->pos, "OFFSET is not supported yet");
-    }
+    const struct plan_node *typed = node;
+    if (query->set_op != SET_UNION) TIDE_TRY(semi_join(b, query, node->inputs, &node));
+    for (uint32_t i = 0; i < node->field_count; i++) node->fields[i] = typed->fields[i];
+    out->node = query->all ? node : tide__node_distinct(b->arena, node, query->op_pos);
     return TIDE_OK;
 }
 
@@ -190,7 +241,7 @@ tide_status tide__bind_query(struct binder *b, const struct ast_query *query, st
     add_ctes(b, query);
     b->depth++;
     tide_status status = bind_body(b, query, out);
-    if (status == TIDE_OK) status = bind_tail(b, query);
+    if (status == TIDE_OK && query->kind != QUERY_SELECT) status = tide__bind_tail(b, query, out);
     b->depth--;
     b->ctes = outer;
     return status;

@@ -15,6 +15,7 @@ struct select {
     struct select_scope scope;
     struct relation input;           // FROM at first; each clause puts nodes on it that keep its fields, or replaces it
     bool window_function;            // FROM is one
+    bool is_subquery;                // of EXISTS, IN, or as a value
     uint32_t joined;                 // subqueries that are in the input already
     struct expr **outer_conditions;  // of WHERE, with columns of the query around this one
     uint32_t outer_condition_count;
@@ -27,6 +28,7 @@ struct select {
     } * items;
     struct expr **item_exprs;  // one an AST item, NULL for stars (QUALIFY's aliases)
     struct expr *having, *qualify;
+    struct order_by order;
 };
 
 // --- The select list ---
@@ -130,6 +132,33 @@ static tide_status find_empty_group(struct select *select) {
     return TIDE_OK;
 }
 
+// Names in ORDER BY are those of the select list first.
+static tide_status bind_order(struct select *select) {
+    const struct ast_order *asts = &select->query->order_by;
+    struct select_scope *scope = &select->scope;
+    struct arena *arena = select->binder->arena;
+    struct order_by *order = &select->order;
+    uint32_t count = select->item_count;
+    *order = (struct order_by){
+        .scope = scope, .distinct = select->query->distinct, .visible_count = count, .item_count = count};
+    order->items = ARENA_ARRAY(arena, struct expr *, count + asts->count);
+    order->keys = ARENA_ARRAY(arena, struct sort_key, asts->count);
+    for (uint32_t i = 0; i < count; i++) order->items[i] = select->items[i].expr;
+    scope->clause = "ORDER BY clause";
+    scope->alias_query = select->query;
+    scope->alias_exprs = select->item_exprs;
+    scope->aliases_first = true;
+    for (uint32_t i = 0; i < asts->count; i++) TIDE_TRY(tide__bind_order_item(order, &asts->items[i]));
+    scope->alias_query = NULL;
+    scope->aliases_first = false;
+    for (uint32_t i = count; i < order->item_count; i++) {
+        struct item *item = add_item(select);
+        *item = (struct item){.expr = order->items[i]};
+        item->name = tide__arena_printf(arena, "$s%u", i);
+    }
+    return TIDE_OK;
+}
+
 static tide_status bind_clauses(struct select *select) {
     const struct ast_query *query = select->query;
     struct select_scope *scope = &select->scope;
@@ -153,7 +182,9 @@ static tide_status bind_clauses(struct select *select) {
         TIDE_TRY(tide__bind_condition(scope, query->qualify, &select->qualify));
         scope->alias_query = NULL;
     }
-    return TIDE_OK;
+    // The order of a subquery means nothing without a limit.
+    bool ordered = query->order_by.count > 0 && (query->limit != NULL || !select->is_subquery);
+    return ordered ? bind_order(select) : TIDE_OK;
 }
 
 // --- Virtual columns become real ones ---
@@ -385,8 +416,8 @@ static tide_status qualify(struct select *select) {
 }
 
 tide_status tide__bind_select(struct binder *b, const struct ast_query *query, struct relation *out) {
-    struct select select = {.binder = b, .query = query};
     struct correlation *correlation = b->correlation;
+    struct select select = {.binder = b, .query = query, .is_subquery = correlation != NULL};
     b->correlation = NULL;
     TIDE_TRY(bind_input(&select));
     struct relation from = select.input;
@@ -408,5 +439,6 @@ tide_status tide__bind_select(struct binder *b, const struct ast_query *query, s
     TIDE_TRY(qualify(&select));
     select_calc(&select, out);
     if (query->distinct) out->node = tide__node_distinct(b->arena, out->node, query->distinct_pos);
-    return TIDE_OK;
+    uint32_t visible = select.order.key_count > 0 ? select.order.visible_count : select.item_count;
+    return tide__bind_ordered(b, query, select.order.keys, select.order.key_count, visible, out);
 }

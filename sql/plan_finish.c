@@ -23,13 +23,13 @@ static bool is_stateful(const struct plan_node *node) {
     case PLAN_RANK:
     case PLAN_WINDOW_JOIN:
     case PLAN_JOIN:
-    case PLAN_OVER: return true;
+    case PLAN_OVER:
+    case PLAN_SORT: return true;
     case PLAN_SCAN:
     case PLAN_VALUES:
     case PLAN_CALC:
     case PLAN_UNION:
     case PLAN_EXPAND:
-    case PLAN_SORT:
     case PLAN_SINK: return false;
     }
     return false;
@@ -41,6 +41,7 @@ static bool makes_updates(const struct plan *plan, const struct plan_node *node)
     if (plan->settings.batch_mode) return false;
     if (node->kind == PLAN_GROUP_AGGREGATE) return input || node->group_aggregate.aggregate_count > 0;
     if (node->kind == PLAN_RANK || node->kind == PLAN_JOIN || node->kind == PLAN_OVER) return node->updates;
+    if (node->kind == PLAN_SORT) return false;
     return input;
 }
 

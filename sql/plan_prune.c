@@ -328,7 +328,7 @@ static struct pruned prune_rank(struct arena *arena, struct plan_node *node, con
     mark_columns(below, old->unique_keys, old->unique_key_count);
     for (uint32_t i = 0; i < old->sort_count; i++) below[old->sorts[i].column] = true;
     struct pruned pruned = prune(arena, node->inputs[0], below);
-    rank->has_rank = needed[fields];
+    rank->has_rank = old->has_rank && needed[fields];
     take_input_fields(arena, copy, node, &pruned, rank->has_rank ? 1 : 0, map);
     rank->partitions = remap_columns(arena, old->partitions, old->partition_count, pruned.map);
     rank->unique_keys = remap_columns(arena, old->unique_keys, old->unique_key_count, pruned.map);
@@ -482,8 +482,8 @@ static struct pruned prune(struct arena *arena, struct plan_node *node, const bo
     case PLAN_RANK: return prune_rank(arena, node, needed);
     case PLAN_WINDOW_JOIN:
     case PLAN_JOIN: return prune_join(arena, node, needed);
-    case PLAN_OVER: return prune_over(arena, node, needed);
-    case PLAN_SORT:
+    case PLAN_OVER:
+    case PLAN_SORT: return prune_over(arena, node, needed);
     case PLAN_SINK: break;
     }
     assert(false && "a node that is not planned");

@@ -338,6 +338,15 @@ static void fill(struct rank_filter *filter, const struct role *roles, struct pl
     mark_deduplicate(filter, node);
 }
 
+void tide__plan_limit(struct binder *b, struct plan_node *node) {
+    struct plan_rank *rank = &node->rank;
+    const struct plan_node *input = node->inputs[0];
+    rank->input_updates = input->updates;
+    if (rank->input_updates) rank->unique_key_count = unique_keys(b->arena, input, &rank->unique_keys);
+    // The first rows that come stay the first.
+    node->updates = !b->infer.batch_mode && (input->updates || rank->sort_count > 0);
+}
+
 // All rows, numbered: a Top-N without an end.
 struct plan_node *tide__plan_row_number(struct binder *b, struct plan_node *over) {
     struct rank_filter filter = {.binder = b, .node = over, .over = &over->over, .lower = 1, .upper = RANK_WITHOUT_END};

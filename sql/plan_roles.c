@@ -97,6 +97,7 @@ struct role *tide__plan_roles(struct arena *arena, const struct plan_node *node)
         input = tide__plan_roles(arena, node->inputs[0]);
         memcpy(roles, input, node->inputs[0]->field_count * sizeof(roles[0]));
         break;
+    case PLAN_SORT:
     case PLAN_OVER:
         input = tide__plan_roles(arena, node->inputs[0]);
         memcpy(roles, input, node->inputs[0]->field_count * sizeof(roles[0]));
@@ -111,7 +112,6 @@ struct role *tide__plan_roles(struct arena *arena, const struct plan_node *node)
     case PLAN_GROUP_AGGREGATE:
     case PLAN_RANK:
     case PLAN_JOIN:
-    case PLAN_SORT:
     case PLAN_SINK: break;
     }
     return roles;
@@ -141,6 +141,7 @@ bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column)
         if (column >= node->inputs[0]->field_count) return true;
         return tide__plan_is_time_attribute(node->inputs[0], column);
     case PLAN_OVER:
+    case PLAN_SORT:
     case PLAN_RANK:
     case PLAN_WINDOW_RANK:
     case PLAN_EXPAND:
@@ -161,7 +162,6 @@ bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column)
     case PLAN_SCAN:
     case PLAN_VALUES:
     case PLAN_UNION:
-    case PLAN_SORT:
     case PLAN_SINK: return true;
     }
     return true;

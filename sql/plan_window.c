@@ -322,6 +322,8 @@ tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struc
     node->updates = updates;
     switch (node->kind) {
     case PLAN_OVER: return tide__plan_over(b, node, out);
+    case PLAN_SORT: return tide__plan_sort(b, node);
+    case PLAN_RANK: tide__plan_limit(b, node); return TIDE_OK;
     case PLAN_JOIN: return tide__plan_join(b, node, out);
     case PLAN_GROUP_AGGREGATE:
     case PLAN_WINDOW_AGGREGATE: return tide__plan_aggregate(b, node, out);

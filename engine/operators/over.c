@@ -55,7 +55,8 @@ static tide_status choose_order(struct over *op, tide_error *err) {
     op->order = OVER_BY_SORT;
     if (op->env.plan->settings.batch_mode) return TIDE_OK;
     enum time_attribute time = TIME_ATTRIBUTE_NONE;
-    if (plan->sort_count == 1 && !plan->sorts[0].descending)
+    bool alone = plan->sort_count == 1 || op->env.node->kind == PLAN_SORT;
+    if (alone && !plan->sorts[0].descending)
         time = node->inputs[0]->fields[plan->sorts[0].column].type->time_attribute;
     if (time == TIME_ATTRIBUTE_NONE)
         return tide__fail_at(err, TIDE_ERR_PLAN, node->pos,
@@ -275,6 +276,18 @@ static int64_t next_trigger(const struct operator* base, int64_t earliest) {
 
 const struct operator_class tide__over_class = {
     .kind = PLAN_OVER,
+    .open = open,
+    .on_batch = on_batch,
+    .on_watermark = on_watermark,
+    .next_trigger = next_trigger,
+    .on_barrier = tide__over_barrier,
+    .save = tide__over_save,
+    .restore = tide__over_restore,
+    .close = close,
+};
+
+const struct operator_class tide__sort_class = {
+    .kind = PLAN_SORT,
     .open = open,
     .on_batch = on_batch,
     .on_watermark = on_watermark,

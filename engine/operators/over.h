@@ -5,5 +5,6 @@
 #include "engine/operator.h"
 
 extern const struct operator_class tide__over_class;  // PLAN_OVER
+extern const struct operator_class tide__sort_class;  // PLAN_SORT: the same without functions, by several columns
 
 #endif

@@ -101,6 +101,45 @@ static const struct plan_case {
      "    over-aggregate-2 range COUNT(*) OVER ()\n"
      "      over-aggregate-1 order=id range SUM(v) OVER (ORDER BY id)\n"
      "        scan-1 t reads=id,v [id, v]\n"},
+    {"the first rows of a stream", "SELECT id, v AS x FROM t ORDER BY x + 1 DESC LIMIT 3 OFFSET 1",
+     "sink-1 updates\n"
+     "  calc-2 [id, x] updates\n"
+     "    rank-1 order=$s2 desc 2..4 updates\n"
+     "      calc-1 [id, v, +(v, 1)]\n"
+     "        scan-1 t reads=id,v,ts [id, v, ts] time=ts watermark=-(ts, 1000)\n"},
+    {"any rows of a stream", "SELECT id FROM t LIMIT 2",
+     "sink-1\n"
+     "  calc-1 [id]\n"
+     "    rank-1 order= 1..2\n"
+     "      scan-1 t reads=id,ts [id, ts] time=ts watermark=-(ts, 1000)\n"},
+    {"sorted by time", "SELECT id, ts FROM t ORDER BY ts, id DESC",
+     "sink-1\n"
+     "  sort-1 order=ts,id desc\n"
+     "    scan-1 t reads=id,ts [id, ts] time=ts watermark=-(ts, 1000)\n"},
+    {"sorted in batch mode by what is not selected", "SET 'execution.runtime-mode' = 'batch'; SELECT k FROM t GROUP BY k ORDER BY COUNT(*), 1",
+     "sink-1\n"
+     "  calc-1 [k]\n"
+     "    sort-1 order=COUNT(*),k\n"
+     "      group-aggregate-1 keys=k COUNT(*)\n"
+     "        scan-1 t reads=k [k]\n"},
+    {"EXCEPT", "SELECT k FROM t EXCEPT SELECT g FROM t",
+     "sink-1 updates\n"
+     "  group-aggregate-1 keys=k updates\n"
+     "    join-1 anti $k0=$k0 $k1=$k1 updates\n"
+     "      calc-1 [k, IS NULL(k), COALESCE(k, '')]\n"
+     "        scan-1 t reads=k,ts [k, ts] time=ts watermark=-(ts, 1000)\n"
+     "      calc-2 [IS NULL(g), COALESCE(g, '')]\n"
+     "        scan-2 t reads=g,ts [g, ts] time=ts watermark=-(ts, 1000)\n"},
+    {"INTERSECT ALL", "SELECT k FROM t INTERSECT ALL SELECT g FROM t",
+     "sink-1\n"
+     "  calc-3 [k]\n"
+     "    join-1 semi $k0=$k0 $k1=$k1 $n=$n\n"
+     "      calc-1 [k, $n, IS NULL(k), COALESCE(k, '')]\n"
+     "        rank-1 partition=k order= 1..2305843009213693951 rank\n"
+     "          scan-1 t reads=k,ts [k, ts] time=ts watermark=-(ts, 1000)\n"
+     "      calc-2 [$n, IS NULL(g), COALESCE(g, '')]\n"
+     "        rank-2 partition=g order= 1..2305843009213693951 rank\n"
+     "          scan-2 t reads=g,ts [g, ts] time=ts watermark=-(ts, 1000)\n"},
     {"columns and a filter",
      "SELECT id, v + 1 AS x FROM t WHERE k = 'a'",
      "sink-1\n"
