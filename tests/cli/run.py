@@ -341,6 +341,141 @@ SELECT k, COUNT(*) AS n FROM SESSION(TABLE u PARTITION BY k, DESCRIPTOR(ts), INT
         need(out == '+I\t1\t2048\n+I\t8\t1024\n\n', f'{rows} rows a batch: {out!r}')
 
 
+def wait_for(condition, why, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        need(time.monotonic() < end, why)
+        time.sleep(0.01)
+
+
+WATCHED = """CREATE TABLE t (ts TIMESTAMP(3), k STRING, v INT, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
+WITH ('connector'='filesystem','path'='in','format'='csv','source.monitor-interval'='20 ms');
+CREATE TABLE s (ws TIMESTAMP(3), c BIGINT) WITH ('connector'='filesystem','path'='out','format'='csv');
+INSERT INTO s SELECT window_start, COUNT(*) FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end;
+"""
+
+
+def seconds_of_rows(start, end):
+    return ''.join(f'2024-01-01 00:{i // 60:02d}:{i % 60:02d}.000,k{i % 2},{i}\n' for i in range(start, end))
+
+
+def arrives(p, name, start, end):
+    """A file comes whole, as a watched folder wants it: written beside, then renamed."""
+    p.write('coming', seconds_of_rows(start, end))
+    (p.folder / 'in').mkdir(exist_ok=True)
+    os.rename(p.folder / 'coming', p.folder / 'in' / name)
+
+
+def test_a_watched_folder_is_read_as_files_come(p):
+    p.write('job.sql', WATCHED)
+    arrives(p, 'b', 0, 25)
+    start = lambda: subprocess.Popen([p.binary, 'run', 'job.sql', '--state-dir', 'state', '--checkpoint-interval', '100ms'], cwd=p.folder,
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    windows = lambda: [l.split(',')[1] for l in p.output().splitlines()]
+
+    def stop(q):
+        q.send_signal(signal.SIGTERM); err = q.communicate(timeout=60)[1]
+        need(q.returncode == 5, f'exit {q.returncode}: {err!r}')
+    q = start()
+    wait_for(lambda: windows() == ['10', '10'], f'the first file gave {windows()}')
+    arrives(p, 'a', 25, 47)                          # sorts before what was read
+    wait_for(lambda: windows() == ['10'] * 4, f'the second file gave {windows()}')
+    need(q.poll() is None, 'a job that watches a folder ended')
+    stop(q)
+    before = p.output()
+    (p.folder / 'in' / 'b').unlink()                 # what is finished may be archived
+    arrives(p, '0', 47, 62)
+    q = start()
+    wait_for(lambda: windows() == ['10'] * 6, f'after resuming: {windows()}')
+    need(p.output().startswith(before), 'what was published has changed')
+    stop(q)
+    p.write('job.sql', "SET 'execution.runtime-mode'='batch';\n" + WATCHED)
+    need('never ends' in p.run('run', 'job.sql', exit=2).stderr, 'batch mode read a watched folder')
+
+
+def test_a_watching_job_answers_while_it_waits(p):
+    p.write('job.sql', WATCHED); arrives(p, 'a', 0, 25)
+    q = subprocess.Popen([p.binary, 'run', 'job.sql', '--state-dir', 'state'], cwd=p.folder, stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: p.run('savepoint', 'take', 'state', '-o', 'a.sp').returncode == 0, 'no savepoint of a waiting job')
+        p.run('savepoint', 'verify', 'a.sp', exit=0)
+        wait_for(lambda: 'out' in os.listdir(p.folder) and p.output().count('\n') == 2, f'the savepoint did not publish: {p.output()!r}')
+    finally:
+        q.terminate(); q.wait(60)
+    need(q.returncode == 5, f'exit {q.returncode}')
+
+
+STDIN = """CREATE TABLE t (ts TIMESTAMP(3), k STRING, v INT, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
+WITH ('connector'='filesystem','path'='-','format'='csv');
+SELECT window_start, COUNT(*) AS c FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end;
+"""
+
+
+def test_standard_input_is_read_as_it_comes(p):
+    p.write('job.sql', STDIN)
+    q = subprocess.Popen([p.binary, 'run', 'job.sql', '-o', 'tsv', '--no-header', '-q'], cwd=p.folder, stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    q.stdin.write(seconds_of_rows(0, 25)); q.stdin.flush()
+    first = [q.stdout.readline() for _ in range(2)]   # while the input is open
+    need(all(l.endswith('\t10\n') for l in first), f'{first}')
+    q.stdin.write(seconds_of_rows(25, 32)); q.stdin.close()
+    rest = q.stdout.read(); err = q.stderr.read()
+    need(q.wait(60) == 0, f'exit {q.returncode}: {err!r}')
+    need([l.split('\t')[2] for l in rest.splitlines() if l] == ['10', '2'], f'{rest!r}')
+
+
+def test_standard_input_is_fed_again_to_resume(p):
+    p.write('job.sql', STDIN)
+    whole = seconds_of_rows(0, 60)
+    feed = lambda text, *options: subprocess.run([p.binary, 'run', 'job.sql', '-o', 'tsv', '--no-header', '-q', *options], cwd=p.folder,
+                                                 input=text, capture_output=True, text=True, timeout=60)
+    plain = feed(whole).stdout
+    first = feed(whole, '--stop-with-savepoint', 'a.sp', '--after', '33')
+    need(first.returncode == 0, first.stderr)
+    second = feed(whole, '--from', 'a.sp')
+    need(second.returncode == 0 and first.stdout + second.stdout == plain, f'{first.stdout!r} {second.stdout!r} {second.stderr!r}')
+    other = feed(seconds_of_rows(33, 60), '--from', 'a.sp')
+    need(other.returncode == 4 and '--accept-changed-input' in other.stderr, f'exit {other.returncode}: {other.stderr!r}')
+    # The rows that had been read ahead are in the savepoint: what follows is enough.
+    follows = feed(seconds_of_rows(60, 75), '--from', 'a.sp', '--accept-changed-input')
+    need(follows.returncode == 0 and first.stdout + follows.stdout == feed(whole + seconds_of_rows(60, 75)).stdout, f'{follows.stdout!r}')
+
+
+def test_patterns_name_input_files(p):
+    for name, text in {'in/a1.log': 'x\n', 'in/b.log': 'y\n', 'in/deep/a2.log': 'z\n', 'in/.a3.log': 'no\n', 'in/a4.txt': 'no\n'}.items():
+        p.write(name, text)
+    table = "CREATE TABLE t (l STRING) WITH ('connector'='filesystem','path'='%s','format'='raw'%s);\nSELECT l FROM t;\n"
+    read = lambda: p.run('run', 'job.sql', '-o', 'tsv', '--no-header', exit=0).stdout.split()[1::2]
+    p.write('job.sql', table % ('in/*.log', ''))
+    need(read() == ['x', 'y'], f'{read()}')
+    p.write('job.sql', table % ('in', ",'source.path.regex-pattern'='.*/a[0-9]\\.log'"))
+    need(read() == ['x', 'z'], f'{read()}')
+    p.write('job.sql', table % ('in/*.none', ''))
+    need('no file matches' in p.run('run', 'job.sql', exit=1).stderr, 'no message')
+
+
+def test_idle_sources_do_not_hold_others_up(p):
+    table = """CREATE TABLE %s (ts TIMESTAMP(3), k STRING, v INT, WATERMARK FOR ts AS ts)
+WITH ('connector'='filesystem','path'='%s','format'='csv','source.monitor-interval'='20 ms');\n"""
+    p.write('a/1', seconds_of_rows(0, 25)); (p.folder / 'b').mkdir()
+    query = "SELECT window_start, COUNT(*) AS c FROM TUMBLE(TABLE u, DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end;\n"
+    view = 'CREATE VIEW u AS SELECT * FROM a UNION ALL SELECT * FROM b;\n'
+    for setting, rows in ("SET 'table.exec.source.idle-timeout'='50 ms';\n", 2), ('', 0):
+        p.write('job.sql', setting + table % ('a', 'a') + table % ('b', 'b') + view + query)
+        q = subprocess.Popen([p.binary, 'run', 'job.sql', '-o', 'tsv', '--no-header', '-q'], cwd=p.folder, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            if rows:
+                need([q.stdout.readline().split('\t')[2] for _ in range(rows)] == ['10\n'] * rows, 'other rows')
+            else:
+                time.sleep(0.5)
+        finally:
+            q.terminate()
+        rest = q.communicate(timeout=60)[0]
+        need(rows or '+I' not in rest, f'the window fired though a source may still have rows: {rest!r}')
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument('--bin', default='build/tidemark'); ap.add_argument('-v', action='store_true'); ap.add_argument('names', nargs='*')
