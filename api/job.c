@@ -339,8 +339,21 @@ static void end_result(struct job *job) {
     if (job->result_open && handler != NULL && handler->on_result_end != NULL) handler->on_result_end(handler->ctx);
 }
 
+// Files become visible at checkpoints and at the end of the input.
+static void warn_of_unpublished(struct job *job) {
+    bool endless = false;
+    for (uint32_t i = 0; i < job->plan->node_count; i++) {
+        const struct plan_node *node = job->plan->nodes[i];
+        endless |= node->kind == PLAN_SCAN && tide__source_is_endless(node->scan.table);
+    }
+    if (!endless || job->checkpoints || job->plan->roots[0]->sink.kind != SINK_TABLE) return;
+    tide__api_message(job->run, TIDE_WARNING, "Run it with --state-dir DIR.",
+                      "this job never ends and takes no checkpoints, so files that it writes never become visible");
+}
+
 static tide_status run_opened(struct job *job, tide_error *err) {
     struct script_run *run = job->run;
+    warn_of_unpublished(job);
     uint64_t stop_row = UINT64_MAX;
     if (run->options->stop_savepoint != NULL) {
         uint64_t done = tide__task_rows(job->task);

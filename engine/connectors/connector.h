@@ -44,6 +44,8 @@ enum source_state {
 // only when it is reached: the batch before it is given out first. May block on workers, never on input that is yet to come.
 tide_status tide__source_next(struct source_reader *reader, struct source_batch **out, enum source_state *out_state,
                               tide_error *err) TIDE_CHECKED;
+// Whether reading the table never ends by itself.
+bool tide__source_is_endless(const struct table *table);
 // How long a source must have given nothing to be idle; 0: it is never.
 int64_t tide__source_idle_timeout_ms(const struct plan *plan, const struct plan_node *node);
 void tide__source_release(struct source_reader *reader, struct source_batch *batch);

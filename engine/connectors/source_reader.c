@@ -64,6 +64,10 @@ static tide_status open_input(struct source_reader *reader, const struct source_
     return TIDE_OK;
 }
 
+bool tide__source_is_endless(const struct table *table) {
+    return !tide__is_datagen(table) && tide__monitor_interval_ms(table) > 0;
+}
+
 int64_t tide__source_idle_timeout_ms(const struct plan *plan, const struct plan_node *node) {
     const struct option *option = tide__table_option(node->scan.table, "scan.watermark.idle-timeout");
     int64_t ms = 0;
