@@ -130,6 +130,7 @@ static void append_details(const struct plan_node *node, struct strbuf *out) {
     case PLAN_SINK:
         tide__strbuf_append_c(out, node->sink.kind == SINK_COLLECT ? "result" : node->sink.table->name);
         break;
+    case PLAN_UNNEST: tide__strbuf_append_c(out, column_name(input, node->unnest.column)); break;
     case PLAN_UNION:
     case PLAN_WINDOW_JOIN:
     case PLAN_JOIN:

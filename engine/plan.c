@@ -17,6 +17,7 @@ const char *tide__plan_kind_name(enum plan_kind kind) {
     case PLAN_JOIN: return "join";
     case PLAN_OVER: return "over-aggregate";
     case PLAN_SORT: return "sort";
+    case PLAN_UNNEST: return "unnest";
     case PLAN_SINK: return "sink";
     }
     return "unknown";

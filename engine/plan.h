@@ -176,6 +176,7 @@ enum plan_kind {
     PLAN_JOIN,
     PLAN_OVER,
     PLAN_SORT,              // ORDER BY without LIMIT: a plan_over without calls and partitions
+    PLAN_UNNEST,            // one row for each element of an array
     PLAN_SINK,
 };
 
@@ -347,6 +348,15 @@ struct plan_over {
     struct over_call *calls;
 };
 
+// Output: the input's fields, then an element's values, then its number from 1 (INT).
+struct plan_unnest {
+    uint32_t column;       // of the input: an ARRAY, MULTISET or MAP
+    bool outer;            // a row without elements goes out too, with NULLs
+    bool with_ordinality;
+    bool rows;             // elements are ROWs: their fields are the values
+    uint32_t value_count;  // fields of a ROW; 2 for a MAP (key, value); else 1
+};
+
 enum sink_kind {
     SINK_TABLE,    // INSERT INTO
     SINK_COLLECT,  // SELECT: rows go to the caller
@@ -384,6 +394,7 @@ struct plan_node {
         struct plan_window_join window_join;
         struct plan_join join;
         struct plan_over over;
+        struct plan_unnest unnest;
         struct plan_sink sink;
     };
 };

@@ -172,6 +172,10 @@ TIDE_CHECKED tide_status tide__bind_query(struct binder *b, const struct ast_que
 TIDE_CHECKED tide_status tide__bind_select(struct binder *b, const struct ast_query *query, struct relation *out);
 TIDE_CHECKED tide_status tide__bind_from(struct binder *b, const struct ast_table_ref *ref, struct relation *out);
 TIDE_CHECKED tide_status tide__bind_join(struct binder *b, const struct ast_table_ref *ref, struct relation *out);
+TIDE_CHECKED tide_status tide__bind_unnest(struct binder *b, const struct ast_table_ref *ref,
+                                           const struct relation *left, bool outer, struct relation *out);
+TIDE_CHECKED tide_status tide__bind_unnest_join(struct binder *b, const struct ast_table_ref *join,
+                                                const struct relation *left, struct relation *out);
 TIDE_CHECKED tide_status tide__bind_named_table(struct binder *b, const struct ast_path *path,
                                                 const struct ast_options *options, struct relation *out);
 TIDE_CHECKED tide_status tide__bind_scan(struct binder *b, const struct catalog_entry *entry,

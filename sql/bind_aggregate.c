@@ -98,6 +98,48 @@ static tide_status bind_filter(struct select_scope *s, const struct ast_expr *as
     return tide__bind_function(s->binder, "IS TRUE", args, 1, ast->filter->pos, &bound->filter);
 }
 
+// JSON_ARRAYAGG and JSON_OBJECTAGG gather JSON texts; the clause ON NULL is a parameter.
+static tide_status wrap_json(struct select_scope *s, const struct ast_expr *ast, struct bound_aggregate *bound) {
+    bool array = strcmp(bound->call.aggregate->name, "JSON_ARRAYAGG") == 0;
+    if (!array && strcmp(bound->call.aggregate->name, "JSON_OBJECTAGG") != 0) return TIDE_OK;
+    struct expr **value = &bound->args[array ? 0 : 1];
+    TIDE_TRY(tide__bind_function(s->binder, "JSON_STRING", value, 1, (*value)->pos, value));
+    bound->call.arg_types[array ? 0 : 1] = (*value)->type;
+    bool absent = ast->json != NULL && ast->json->has_on_null ? ast->json->absent_on_null : array;
+    bound->call.parameter = (struct value){.str = absent ? STR_LIT("ABSENT") : STR_LIT("NULL")};
+    return TIDE_OK;
+}
+
+// PERCENTILE's share, or array of shares, is a parameter.
+static tide_status take_share(struct select_scope *s, const struct ast_expr *ast, struct bound_aggregate *bound) {
+    if (strcmp(bound->call.aggregate->name, "PERCENTILE") != 0) return TIDE_OK;
+    struct binder *b = s->binder;
+    struct type share = tide__type_make(TYPE_DOUBLE, true);
+    const struct type *type = tide__type_copy(b->arena, &share);
+    if (bound->args[1]->type->kind == TYPE_ARRAY) {
+        struct type_child *child = ARENA_NEW(b->arena, struct type_child);
+        child->type = type;
+        struct type array = tide__type_make(TYPE_ARRAY, true);
+        array.child_count = 1;
+        array.children = child;
+        type = tide__type_copy(b->arena, &array);
+        bound->call.type = type;
+    }
+    TIDE_TRY(tide__expr_cast(&b->infer, bound->args[1], type, &bound->args[1], b->err));
+    tide_error ignored;
+    tide__error_clear(&ignored);
+    if (tide__expr_constant(&b->infer, bound->args[1], &bound->call.parameter, &ignored) != TIDE_OK ||
+        bound->call.parameter.is_null) {
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->args.items[1]->pos,
+                             "the share of PERCENTILE must be a constant from 0 to 1");
+    }
+    bound->args[1] = bound->args[2];
+    bound->call.arg_types[1] = bound->call.arg_types[2];
+    bound->args[2] = NULL;
+    bound->call.arg_count--;
+    return TIDE_OK;
+}
+
 // LISTAGG's separator is a parameter, not a column.
 static tide_status take_separator(struct select_scope *s, const struct ast_expr *ast, struct bound_aggregate *bound) {
     if (strcmp(bound->call.aggregate->name, "LISTAGG") != 0 || bound->args[1] == NULL) return TIDE_OK;
@@ -111,11 +153,16 @@ static tide_status take_separator(struct select_scope *s, const struct ast_expr 
     return TIDE_OK;
 }
 
+static bool same_parameter(const struct bound_aggregate *a, const struct bound_aggregate *b) {
+    if (a->call.type->kind == TYPE_DOUBLE) return a->call.parameter.f64 == b->call.parameter.f64;
+    return tide__str_eq(a->call.parameter.str, b->call.parameter.str);
+}
+
 bool tide__bind_same_aggregate(const struct bound_aggregate *a, const struct bound_aggregate *b) {
     if (a->call.aggregate != b->call.aggregate || a->call.distinct != b->call.distinct ||
         a->call.arg_count != b->call.arg_count || (a->filter == NULL) != (b->filter == NULL) ||
         a->call.parameter.is_null != b->call.parameter.is_null ||
-        (!a->call.parameter.is_null && !tide__str_eq(a->call.parameter.str, b->call.parameter.str))) {
+        (!a->call.parameter.is_null && !same_parameter(a, b))) {
         return false;
     }
     if (a->filter != NULL && !tide__expr_equal(a->filter, b->filter)) return false;
@@ -133,6 +180,8 @@ tide_status tide__bind_aggregate_call(struct select_scope *s, const struct ast_e
     TIDE_TRY(bind_args(s, ast, bound));
     TIDE_TRY(bind_filter(s, ast, bound));
     TIDE_TRY(take_separator(s, ast, bound));
+    TIDE_TRY(wrap_json(s, ast, bound));
+    TIDE_TRY(take_share(s, ast, bound));
     bound->call.name = tide__bind_call_name(b, ast, aggregate->name);
     const struct expr *args[4] = {bound->args[0], bound->args[1], bound->args[2], bound->args[3]};
     return aggregate->infer(&b->infer, &bound->call, args, b->err);

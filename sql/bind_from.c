@@ -88,6 +88,14 @@ static tide_status bind_function(struct binder *b, const struct ast_table_ref *r
     return tide__fail_hint(b->err, "the window functions are TUMBLE, HOP, CUMULATE and SESSION");
 }
 
+// Over one row without columns.
+static tide_status bind_lone_unnest(struct binder *b, const struct ast_table_ref *ref, struct relation *out) {
+    struct plan_node *row = tide__node_new(b->arena, PLAN_VALUES, ref->pos, 0, 0);
+    row->values.row_count = 1;
+    struct relation nothing = {.node = row};
+    return tide__bind_unnest(b, ref, &nothing, false, out);
+}
+
 tide_status tide__bind_from(struct binder *b, const struct ast_table_ref *ref, struct relation *out) {
     *out = (struct relation){0};
     switch (ref->kind) {
@@ -103,7 +111,7 @@ tide_status tide__bind_from(struct binder *b, const struct ast_table_ref *ref, s
         rename_tables(b, out, (struct str){NULL, 0});
         break;
     case TABLE_FUNCTION: TIDE_TRY(bind_function(b, ref, out)); break;
-    case TABLE_UNNEST: return tide__fail_at(b->err, TIDE_ERR_PLAN, ref->pos, "UNNEST is not supported yet");
+    case TABLE_UNNEST: return bind_lone_unnest(b, ref, out);
     case TABLE_JOIN: TIDE_TRY(tide__bind_join(b, ref, out)); break;
     }
     TIDE_TRY(rename_columns(b, &ref->columns, ref->pos, out));

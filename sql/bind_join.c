@@ -170,7 +170,7 @@ static void all_fields(struct binder *b, const struct relation *left, const stru
 static tide_status check_join(struct binder *b, const struct ast_table_ref *ref) {
     const char *what = NULL;
     if (ref->right->system_time != NULL) what = "joins FOR SYSTEM_TIME AS OF are";
-    if (ref->right->lateral) what = "LATERAL is";
+    if (ref->right->lateral && ref->right->kind != TABLE_UNNEST) what = "LATERAL is";
     if (what == NULL) return TIDE_OK;
     return tide__fail_at(b->err, TIDE_ERR_PLAN, ref->join_pos, "%s not supported yet", what);
 }
@@ -184,6 +184,7 @@ tide_status tide__bind_join(struct binder *b, const struct ast_table_ref *ref, s
     struct relation left, right, all;
     TIDE_TRY(tide__bind_from(b, ref->left, &left));
     TIDE_TRY(check_join(b, ref));
+    if (ref->right->kind == TABLE_UNNEST) return tide__bind_unnest_join(b, ref, &left, out);
     TIDE_TRY(tide__bind_from(b, ref->right, &right));
     struct plan_node *node = tide__node_join(b->arena, join_kind(ref->join), left.node, right.node, ref->join_pos);
     all_fields(b, &left, &right, node, &all);

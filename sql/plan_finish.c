@@ -30,6 +30,7 @@ static bool is_stateful(const struct plan_node *node) {
     case PLAN_CALC:
     case PLAN_UNION:
     case PLAN_EXPAND:
+    case PLAN_UNNEST:
     case PLAN_SINK: return false;
     }
     return false;

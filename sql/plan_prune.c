@@ -377,6 +377,21 @@ static struct pruned prune_over(struct arena *arena, struct plan_node *node, con
     return (struct pruned){copy, map};
 }
 
+// --- UNNEST ---
+
+static struct pruned prune_unnest(struct arena *arena, struct plan_node *node, const bool *needed) {
+    uint32_t fields = node->inputs[0]->field_count;
+    struct plan_node *copy = copy_node(arena, node);
+    int32_t *map = new_map(arena, node->field_count);
+    bool *below = ARENA_ARRAY(arena, bool, fields);
+    memcpy(below, needed, fields * sizeof(bool));
+    below[node->unnest.column] = true;
+    struct pruned pruned = prune(arena, node->inputs[0], below);
+    take_input_fields(arena, copy, node, &pruned, node->field_count - fields, map);
+    copy->unnest.column = (uint32_t)pruned.map[node->unnest.column];
+    return (struct pruned){copy, map};
+}
+
 // --- Joins ---
 
 // What both kinds of joins have.
@@ -484,6 +499,7 @@ static struct pruned prune(struct arena *arena, struct plan_node *node, const bo
     case PLAN_JOIN: return prune_join(arena, node, needed);
     case PLAN_OVER:
     case PLAN_SORT: return prune_over(arena, node, needed);
+    case PLAN_UNNEST: return prune_unnest(arena, node, needed);
     case PLAN_SINK: break;
     }
     assert(false && "a node that is not planned");

@@ -98,6 +98,7 @@ struct role *tide__plan_roles(struct arena *arena, const struct plan_node *node)
         memcpy(roles, input, node->inputs[0]->field_count * sizeof(roles[0]));
         break;
     case PLAN_SORT:
+    case PLAN_UNNEST:
     case PLAN_OVER:
         input = tide__plan_roles(arena, node->inputs[0]);
         memcpy(roles, input, node->inputs[0]->field_count * sizeof(roles[0]));
@@ -142,6 +143,7 @@ bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column)
         return tide__plan_is_time_attribute(node->inputs[0], column);
     case PLAN_OVER:
     case PLAN_SORT:
+    case PLAN_UNNEST:
     case PLAN_RANK:
     case PLAN_WINDOW_RANK:
     case PLAN_EXPAND:

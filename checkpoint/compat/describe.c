@@ -593,6 +593,23 @@ static void describe_other(struct describer *d, const struct plan_node *node) {
     d->flows[node->id] = flow;
 }
 
+// Keeps nothing: its fields are the input's and what is in one of them.
+static void describe_unnest(struct describer *d, const struct plan_node *node) {
+    const struct flow *input = input_flow(d, node, 0);
+    uint32_t fields = node->inputs[0]->field_count;
+    struct flow flow = *input;
+    flow.fields = ARENA_ARRAY(d->arena, struct lineage, node->field_count + 1);
+    for (uint32_t i = 0; i < node->field_count; i++) {
+        if (i < fields) {
+            flow.fields[i] = input->fields[i];
+            continue;
+        }
+        const char *text = tide__arena_printf(d->arena, "UNNEST(%s).%u", input->fields[node->unnest.column].text, i - fields);
+        flow.fields[i] = (struct lineage){.text = tide__canon_bounded(text, d->arena), .pos = node->pos};
+    }
+    d->flows[node->id] = flow;
+}
+
 static void describe_node(struct describer *d, const struct plan_node *node) {
     switch (node->kind) {
     case PLAN_SCAN: describe_scan(d, node); break;
@@ -606,6 +623,7 @@ static void describe_node(struct describer *d, const struct plan_node *node) {
     case PLAN_GROUP_AGGREGATE: describe_group_aggregate(d, node); break;
     case PLAN_RANK: describe_rank(d, node); break;
     case PLAN_WINDOW_JOIN: describe_window_join(d, node); break;
+    case PLAN_UNNEST: describe_unnest(d, node); break;
     case PLAN_SINK: describe_sink(d, node); break;
     case PLAN_JOIN:
     case PLAN_OVER:

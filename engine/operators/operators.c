@@ -13,6 +13,7 @@ static const struct operator_class *const classes[] = {
     &tide__window_aggregate_class, &tide__window_tvf_class,
     &tide__window_rank_class, &tide__rank_class, &tide__group_aggregate_class, &tide__window_join_class,
     &tide__join_class, &tide__over_class, &tide__sort_class,
+    &tide__unnest_class,
 };
 
 const struct operator_class *tide__operator_class(enum plan_kind kind) {

@@ -230,6 +230,10 @@ static void dump_body(const struct plan_node *node, struct strbuf *out) {
     case PLAN_JOIN: dump_join(node, out); break;
     case PLAN_OVER:
     case PLAN_SORT: dump_over(node, out); break;
+    case PLAN_UNNEST:
+        dump_columns("of", input, &node->unnest.column, 1, out);
+        if (node->unnest.outer) tide__strbuf_append_c(out, " outer");
+        break;
     case PLAN_UNION: break;
     }
 }
