@@ -49,7 +49,7 @@ static const struct {
     {"connector", OPTION_USED},
     {"path", OPTION_USED},
     {"format", OPTION_USED},
-    {"partition.default-name", OPTION_REFUSED},
+    {"partition.default-name", OPTION_USED},
     {"source.monitor-interval", OPTION_USED},
     {"source.path.regex-pattern", OPTION_USED},
     {"scan.watermark.idle-timeout", OPTION_USED},
@@ -64,10 +64,10 @@ static const struct {
     {"sink.partition-commit.trigger", OPTION_IGNORED},
     {"sink.partition-commit.delay", OPTION_IGNORED},
     {"sink.partition-commit.watermark-time-zone", OPTION_IGNORED},
-    {"sink.partition-commit.policy.kind", OPTION_REFUSED},
+    {"sink.partition-commit.policy.kind", OPTION_USED},
     {"sink.partition-commit.policy.class", OPTION_REFUSED},
     {"sink.partition-commit.policy.class.parameters", OPTION_REFUSED},
-    {"sink.partition-commit.success-file.name", OPTION_IGNORED},
+    {"sink.partition-commit.success-file.name", OPTION_USED},
     {"partition.time-extractor.kind", OPTION_IGNORED},
     {"partition.time-extractor.class", OPTION_IGNORED},
     {"partition.time-extractor.timestamp-formatter", OPTION_IGNORED},
@@ -183,6 +183,17 @@ static tide_status check_duration(const struct table *table, const char *key, ti
     return tide__fail_hint(err, "write it as '10 s', '500 ms' or '1 min'");
 }
 
+static tide_status check_commit_policy(const struct table *table, tide_error *err) {
+    const struct option *kind = tide__table_option(table, "sink.partition-commit.policy.kind");
+    const struct option *name = tide__table_option(table, "sink.partition-commit.success-file.name");
+    if (kind != NULL && !tide__str_eq_c(kind->value, "success-file")) {
+        tide__fail_at(err, TIDE_ERR_PLAN, kind->value_pos, "the commit policy '%.*s' is not supported", STR_ARG(kind->value));
+        return tide__fail_hint(err, "use 'success-file'");
+    }
+    if (name == NULL || (name->value.len > 0 && memchr(name->value.data, '/', name->value.len) == NULL)) return TIDE_OK;
+    return tide__fail_at(err, TIDE_ERR_VALIDATE, name->value_pos, "'%.*s' is no name for a file", STR_ARG(name->value));
+}
+
 static tide_status check_standard_input(const struct table *table, enum table_use use, tide_error *err) {
     if (!tide__is_stream(table)) return TIDE_OK;
     const struct option *path = tide__table_option(table, "path");
@@ -204,6 +215,7 @@ static tide_status validate_filesystem(const struct table *table, enum table_use
     for (uint32_t i = 0; i < table->option_count; i++) {
         TIDE_TRY(check_filesystem_option(&table->options[i], format, err));
     }
+    if (use == TABLE_AS_SINK) TIDE_TRY(check_commit_policy(table, err));
     TIDE_TRY(check_duration(table, "source.monitor-interval", err));
     TIDE_TRY(check_duration(table, "scan.watermark.idle-timeout", err));
     if (use == TABLE_AS_SOURCE) TIDE_TRY(check_metadata(table, err));

@@ -43,7 +43,8 @@ int64_t tide__monitor_interval_ms(const struct table *table);
 // `%XX` as Flink escapes partition values in folder names, and back. The result is to be freed.
 char *tide__partition_unescape(struct str text);
 void tide__partition_escape(struct str text, struct strbuf *out);
-extern const char tide__partition_default[];
+// The folder's value for NULL and the empty string: `partition.default-name`.
+struct str tide__partition_default(const struct table *table);
 
 // Whole rows of one file.
 struct source_block {

@@ -22,7 +22,10 @@
 
 #define FOLDER_DEPTH_MAX 64
 
-const char tide__partition_default[] = "__DEFAULT_PARTITION__";
+struct str tide__partition_default(const struct table *table) {
+    const struct option *option = tide__table_option(table, "partition.default-name");
+    return option != NULL ? option->value : tide__str("__DEFAULT_PARTITION__");
+}
 
 static struct str without_scheme(struct str path) {
     static const char scheme[] = "file:";
@@ -94,7 +97,7 @@ static char **partition_values(const struct table *table, const char *path) {
             const char *name = table->columns[table->partition_keys[i]].name;
             struct str value = {equals + 1, (size_t)(slash - equals) - 1};
             if (!tide__str_eq_c((struct str){part, (size_t)(equals - part)}, name)) continue;
-            if (tide__str_eq_c(value, tide__partition_default)) continue;
+            if (tide__str_eq(value, tide__partition_default(table))) continue;
             tide__free(values[i]);
             values[i] = tide__partition_unescape(value);
         }

@@ -40,6 +40,7 @@ struct out_file {
 
 struct file_sink {
     struct sink base;
+    const struct table *table;
     char *folder;
     char *run;
     const struct format_class *format;
@@ -47,6 +48,7 @@ struct file_sink {
     uint32_t field_count;
     int32_t *inputs;               // the input's column of each file field, -1: none
     const struct column **fields;  // of the batch being written
+    struct str success_file;       // made in each folder that files are published to; empty: none
     bool overwrite;                // what others have written goes when this run's first files are published
     uint32_t partition_count;
     int32_t *partition_inputs;
@@ -124,6 +126,14 @@ static tide_status open_writer(struct file_sink *sink, const struct plan_node *n
     return status;
 }
 
+// The file's name if `sink.partition-commit.policy.kind` wants one.
+static struct str success_file(const struct table *table) {
+    const struct option *kind = tide__table_option(table, "sink.partition-commit.policy.kind");
+    const struct option *name = tide__table_option(table, "sink.partition-commit.success-file.name");
+    if (kind == NULL || table->partition_key_count == 0) return (struct str){"", 0};
+    return name != NULL ? name->value : tide__str("_SUCCESS");
+}
+
 // Files that are published early would take the place of files yet to be read.
 static tide_status check_overwrite(const struct sink_env *env, tide_error *err) {
     const struct table *table = env->node->sink.table;
@@ -157,6 +167,8 @@ static tide_status file_sink_open(const struct sink_env *env, struct sink **out,
     sink->folder = tide__filesystem_path(env->script_dir, path->value);
     sink->run = tide__strdup(env->run_id != NULL ? env->run_id : "0");
     sink->format = tide__format_find(format->value);
+    sink->table = table;
+    sink->success_file = success_file(table);
     sink->overwrite = env->node->sink.overwrite;
     tide_status status = open_writer(sink, env->node, err);
     if (status == TIDE_OK) {
@@ -274,7 +286,7 @@ static struct str row_folder(struct file_sink *sink, const struct batch *batch, 
         }
         tide__strbuf_printf(&sink->partition, "%s=", sink->partition_names[i]);
         if (value.len == 0) {
-            tide__strbuf_append_c(&sink->partition, tide__partition_default);
+            tide__strbuf_append_str(&sink->partition, tide__partition_default(sink->table));
         } else {
             tide__partition_escape(tide__strbuf_str(&value), &sink->partition);
         }
@@ -336,6 +348,16 @@ static tide_status file_sink_prepare(struct sink *base, struct strbuf *out, tide
     return TIDE_OK;
 }
 
+static tide_status mark_success(const struct file_sink *sink, struct str folder, tide_error *err) {
+    struct strbuf path = {0};
+    tide__strbuf_printf(&path, "%s/%.*s%.*s", sink->folder, STR_ARG(folder), STR_ARG(sink->success_file));
+    int fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    tide_status status = fd >= 0 ? TIDE_OK : tide__fail_errno(err, errno, "can't create \"%s\"", path.data);
+    if (fd >= 0) close(fd);
+    tide__strbuf_deinit(&path);
+    return status;
+}
+
 // Publishes the listed files. lenient: files of another run, which may have been written elsewhere.
 static tide_status publish_all(const struct file_sink *sink, struct str prepared, bool verify, tide_error *err) {
     struct pending_reader reader;
@@ -357,6 +379,7 @@ static tide_status publish_all(const struct file_sink *sink, struct str prepared
             TIDE_TRY(tide__pending_overwrite(sink->folder, file.folder, sink->run, err));
         }
         TIDE_TRY(tide__pending_publish(sink->folder, &file, reader.run, verify, err));
+        if (sink->success_file.len > 0) TIDE_TRY(mark_success(sink, file.folder, err));
         TIDE_TRY(tide__pending_sync_folder(sink->folder, file.folder, err));
     }
     return TIDE_OK;
