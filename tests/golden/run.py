@@ -12,7 +12,7 @@ prints a line an area and exits 0. Last line: `N passed, M failed`.
 import argparse, collections, concurrent.futures, os, pathlib, random, re, shutil, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-AREAS = ['seed', 'tvf', 'agg', 'topn', 'late']      # finished: `./dev test` runs these, with variants
+AREAS = ['seed', 'tvf', 'agg', 'topn', 'late', 'csv', 'json']      # finished: `./dev test` runs these, with variants
 WHOLE = ['seed', 'late']                            # no case of these may be on the list of missing ones
 MISSING_MAX = 40
 TIMEOUT_S = 120
