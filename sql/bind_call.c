@@ -207,14 +207,17 @@ static bool is_rank_function(struct str name) {
     return false;
 }
 
-// Flink has these too; saying that is better than "there is no function".
-static bool is_missing_aggregate(struct str name) {
-    static const char *const names[] = {"APPROX_COUNT_DISTINCT", "ARRAY_AGG",    "COLLECT", "PERCENTILE",
-                                        "JSON_OBJECTAGG",        "JSON_ARRAYAGG"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (tide__str_ieq_c(name, names[i])) return true;
+// In batch mode only, as in Flink, and exact.
+static tide_status bind_approximate_count(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
+    struct binder *b = s->binder;
+    if (!b->infer.batch_mode) {
+        tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos, "APPROX_COUNT_DISTINCT is for batch mode only");
+        return tide__fail_hint(b->err, "use COUNT(DISTINCT ..)");
     }
-    return false;
+    struct ast_expr *exact = ARENA_NEW(b->arena, struct ast_expr);
+    *exact = *ast;
+    exact->distinct = true;
+    return tide__bind_aggregate(s, exact, tide__aggregate_find(STR_LIT("COUNT")), out);
 }
 
 tide_status tide__bind_call(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
@@ -244,9 +247,7 @@ tide_status tide__bind_call(struct select_scope *s, const struct ast_expr *ast, 
     }
     const struct aggregate *aggregate = tide__aggregate_find(name);
     if (aggregate != NULL && tide__function_find(name) == NULL) return tide__bind_aggregate(s, ast, aggregate, out);
-    if (aggregate == NULL && is_missing_aggregate(name)) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos, "%.*s is not supported yet", STR_ARG(name));
-    }
+    if (tide__str_ieq_c(name, "APPROX_COUNT_DISTINCT")) return bind_approximate_count(s, ast, out);
     if (ast->distinct || ast->filter != NULL) {
         if (tide__function_find(name) != NULL) {
             return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%.*s is no aggregate function", STR_ARG(name));
