@@ -255,6 +255,19 @@ static bool make_url_decode(const struct expr *call, const struct column *args, 
     return true;
 }
 
+// An odd first digit stands alone. Text that is no hexadecimal gives NULL.
+static bool make_unhex(const struct expr *call, const struct column *args, size_t row, struct strbuf *out) {
+    struct str s = args[0].str[row];
+    for (size_t i = 0; i < s.len;) {
+        size_t n = i == 0 && s.len % 2 != 0 ? 1 : 2;
+        int high = n == 1 ? 0 : hex_digit(s.data[i]), low = hex_digit(s.data[i + n - 1]);
+        if (high < 0 || low < 0) return false;
+        tide__strbuf_append_char(out, (char)(high << 4 | low));
+        i += n;
+    }
+    return true;
+}
+
 struct url {
     struct str protocol, authority, user, host, path, query, ref, file;
     bool has_user, has_query, has_ref;
@@ -365,6 +378,7 @@ static bool make_parse_url(const struct expr *call, const struct column *args, s
 INFER(infer_string, "S", TYPE_VARCHAR, tide__infer_any_nullable(call))
 INFER(infer_nullable, "SSS", TYPE_VARCHAR, true)
 INFER(infer_encode, "SS", TYPE_VARBINARY, true)
+INFER(infer_unhex, "S", TYPE_VARBINARY, true)
 INFER(infer_decode, "YS", TYPE_VARCHAR, true)
 
 #define FUNCTION(symbol, sql, least, most, infer_, signature_, summary_, example_, result_)                            \
@@ -392,6 +406,8 @@ FUNCTION(encode, "ENCODE", 2, 2, infer_encode, "ENCODE(STRING, character set)", 
          "ENCODE('ab', 'UTF-16BE')", "x'00610062'");
 FUNCTION(decode, "DECODE", 2, 2, infer_decode, "DECODE(BYTES, character set)", "The text of bytes in a character set.",
          "DECODE(X'6162', 'UTF-8')", "ab");
+FUNCTION(unhex, "UNHEX", 1, 1, infer_unhex, "UNHEX(STRING)", "The bytes of a hexadecimal text; NULL if it is none.",
+         "UNHEX('4142')", "x'4142'");
 FUNCTION(url_encode, "URL_ENCODE", 1, 1, infer_nullable, "URL_ENCODE(STRING)", "As it stands in a URL.",
          "URL_ENCODE('a b')", "a+b");
 FUNCTION(url_decode, "URL_DECODE", 1, 1, infer_nullable, "URL_DECODE(STRING)", "What a part of a URL stands for.",

@@ -89,6 +89,8 @@
     X(if, "IF")                                                                                                        \
     X(ifnull, "IFNULL")                                                                                                \
     X(in, "IN")                                                                                                        \
+    X(inet_aton, "INET_ATON")                                                                                          \
+    X(inet_ntoa, "INET_NTOA")                                                                                          \
     X(initcap, "INITCAP")                                                                                              \
     X(instr, "INSTR")                                                                                                  \
     X(is_distinct, "IS DISTINCT FROM")                                                                                 \
@@ -128,8 +130,10 @@
     X(lpad, "LPAD")                                                                                                    \
     X(ltrim, "LTRIM")                                                                                                  \
     X(map, "MAP")                                                                                                      \
+    X(map_entries, "MAP_ENTRIES")                                                                                      \
     X(map_from_arrays, "MAP_FROM_ARRAYS")                                                                              \
     X(map_keys, "MAP_KEYS")                                                                                            \
+    X(map_union, "MAP_UNION")                                                                                          \
     X(map_values, "MAP_VALUES")                                                                                        \
     X(md5, "MD5")                                                                                                      \
     X(minus_date, "MINUS_DATE")                                                                                        \
@@ -148,6 +152,7 @@
     X(pi, "PI")                                                                                                        \
     X(position, "POSITION")                                                                                            \
     X(power, "POWER")                                                                                                  \
+    X(printf, "PRINTF")                                                                                                \
     X(proctime, "PROCTIME")                                                                                            \
     X(quarter, "QUARTER")                                                                                              \
     X(radians, "RADIANS")                                                                                              \
@@ -156,7 +161,10 @@
     X(regexp, "REGEXP")                                                                                                \
     X(regexp_count, "REGEXP_COUNT")                                                                                    \
     X(regexp_extract, "REGEXP_EXTRACT")                                                                                \
+    X(regexp_extract_all, "REGEXP_EXTRACT_ALL")                                                                        \
+    X(regexp_instr, "REGEXP_INSTR")                                                                                    \
     X(regexp_replace, "REGEXP_REPLACE")                                                                                \
+    X(regexp_substr, "REGEXP_SUBSTR")                                                                                  \
     X(repeat, "REPEAT")                                                                                                \
     X(replace, "REPLACE")                                                                                              \
     X(reverse, "REVERSE")                                                                                              \
@@ -199,6 +207,7 @@
     X(truncate, "TRUNCATE")                                                                                            \
     X(try_cast, "TRY_CAST")                                                                                            \
     X(typeof, "TYPEOF")                                                                                                \
+    X(unhex, "UNHEX")                                                                                                  \
     X(unix_timestamp, "UNIX_TIMESTAMP")                                                                                \
     X(upper, "UPPER")                                                                                                  \
     X(url_decode, "URL_DECODE")                                                                                        \

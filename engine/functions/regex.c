@@ -1,5 +1,7 @@
 // Regular expressions through ICU's C API. See engine/functions/regex.h.
 //
+// Java's \\d, \\s, \\w and POSIX classes are ASCII, ICU's are not: they are written out before ICU sees the pattern.
+//
 // ICU works on UTF-16. The text is converted, and the byte offset of each of its units is kept to translate matches
 // back. The library stays loaded until the process ends: unloading it would make every batch pay for loading it
 // again.
@@ -81,6 +83,70 @@ static size_t convert(struct regex *regex, struct str text) {
     return n;
 }
 
+// What a class of Java's stands for inside of brackets; NULL: ICU means the same.
+static const char *ascii_class(struct str name) {
+    static const char *const classes[][2] = {
+        {"d", "0-9"},
+        {"s", "\\t\\n\\x0B\\f\\r\\x20"},
+        {"w", "a-zA-Z_0-9"},
+        {"p{lower}", "a-z"},
+        {"p{upper}", "A-Z"},
+        {"p{ascii}", "\\x00-\\x7F"},
+        {"p{alpha}", "a-zA-Z"},
+        {"p{digit}", "0-9"},
+        {"p{alnum}", "a-zA-Z0-9"},
+        {"p{punct}", "\\x21-\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x7E"},
+        {"p{graph}", "\\x21-\\x7E"},
+        {"p{print}", "\\x20-\\x7E"},
+        {"p{blank}", "\\x20\\t"},
+        {"p{cntrl}", "\\x00-\\x1F\\x7F"},
+        {"p{xdigit}", "0-9a-fA-F"},
+        {"p{space}", "\\t\\n\\x0B\\f\\r\\x20"},
+    };
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        if (tide__str_ieq_c(name, classes[i][0])) return classes[i][1];
+    }
+    return NULL;
+}
+
+// Bytes of the class behind a backslash at pattern[at]: `d`, `p{Alpha}`, ...
+static size_t class_length(struct str pattern, size_t at) {
+    char c = pattern.data[at];
+    if (c != 'p' && c != 'P') return 1;
+    const char *end = memchr(pattern.data + at, '}', pattern.len - at);
+    return end == NULL ? 1 : (size_t)(end - pattern.data) + 1 - at;
+}
+
+static void append_escape(struct str pattern, size_t *at, struct strbuf *out) {
+    char first = pattern.data[*at + 1];
+    struct str name = {pattern.data + *at + 1, class_length(pattern, *at + 1)};
+    const char *ascii = first != 0 && strchr("dswDSWpP", first) != NULL ? ascii_class(name) : NULL;
+    if (ascii == NULL) {
+        tide__strbuf_append(out, pattern.data + *at, 1 + name.len);
+    } else {
+        tide__strbuf_printf(out, "[%s%s]", first >= 'a' ? "" : "^", ascii);
+    }
+    *at += name.len;
+}
+
+static void java_pattern(struct str pattern, struct strbuf *out) {
+    if (pattern.len == 0) tide__strbuf_append_c(out, "(?:)");
+    for (size_t at = 0; at < pattern.len; at++) {
+        bool escape = pattern.data[at] == '\\' && at + 1 < pattern.len;
+        if (escape && pattern.data[at + 1] == 'Q') {  // quoted up to \E
+            size_t end = at + 3;
+            while (end < pattern.len && !(pattern.data[end - 1] == '\\' && pattern.data[end] == 'E')) end++;
+            size_t stop = end < pattern.len ? end + 1 : pattern.len;
+            tide__strbuf_append(out, pattern.data + at, stop - at);
+            at = stop - 1;
+        } else if (escape) {
+            append_escape(pattern, &at, out);
+        } else {
+            tide__strbuf_append_char(out, pattern.data[at]);
+        }
+    }
+}
+
 tide_status tide__regex_open(struct str pattern, struct regex **out, tide_error *err) {
     *out = NULL;
     struct regex *regex = tide__calloc(1, sizeof *regex);
@@ -90,8 +156,11 @@ tide_status tide__regex_open(struct str pattern, struct regex **out, tide_error 
         return tide__fail_hint(err, "install libicu (libicu72 on Debian 12)");
     }
     int status = 0;
-    size_t n = convert(regex, pattern);
-    regex->handle = n == 0 ? NULL : regex->icu.open(regex->units, (int32_t)n, 0, NULL, &status);
+    struct strbuf java = {0};
+    java_pattern(pattern, &java);
+    size_t n = convert(regex, tide__strbuf_str(&java));
+    regex->handle = regex->icu.open(regex->units, (int32_t)n, 0, NULL, &status);
+    tide__strbuf_deinit(&java);
     if (regex->handle == NULL || status > 0) {
         tide__regex_close(regex);
         return TIDE_OK;
@@ -131,4 +200,9 @@ bool tide__regex_group(struct regex *regex, int group, size_t *out_start, size_t
     *out_start = regex->offsets[start];
     *out_end = regex->offsets[end];
     return true;
+}
+
+int tide__regex_group_count(struct regex *regex) {
+    int status = 0;
+    return regex->icu.group_count(regex->handle, &status);
 }

@@ -16,5 +16,7 @@ bool tide__regex_match(struct regex *regex, struct str text, bool whole);
 bool tide__regex_next(struct regex *regex);
 // Byte range of a group of the last match (0: all of it). False if there is no such group or it did not take part.
 bool tide__regex_group(struct regex *regex, int group, size_t *out_start, size_t *out_end);
+// Groups of the pattern, without group 0.
+int tide__regex_group_count(struct regex *regex);
 
 #endif

@@ -2,6 +2,7 @@
 //
 // A pattern is compiled once a batch if it is the same for all rows. One that is no regular expression matches
 // nothing, as in Flink: REGEXP gives FALSE, the others NULL; for SIMILAR TO it is an error.
+#include "engine/expr/nested.h"
 #include "engine/functions/functions_list.h"
 #include "engine/functions/infer.h"
 #include "engine/functions/regex.h"
@@ -114,6 +115,103 @@ done:
     return status;
 }
 
+// REGEXP_SUBSTR: the first match; NULL if there is none.
+static tide_status run_regexp_substr(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                     struct selection rows, struct column *out, tide_error *err) {
+    struct pattern_cache cache = {0};
+    tide_status status = TIDE_OK;
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth), start = 0, end = 0;
+        struct str text = args[0].str[i];
+        TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
+        if (cache.regex != NULL && tide__regex_match(cache.regex, text, false) &&
+            tide__regex_group(cache.regex, 0, &start, &end)) {
+            out->str[i] = (struct str){text.data + start, end - start};
+        } else {
+            tide__put_null(out, i);
+        }
+    }
+done:
+    tide__regex_close(cache.regex);
+    return status;
+}
+
+// UTF-16 units of the first bytes of a text: positions are Java's.
+static int64_t units_before(struct str text, size_t end) {
+    int64_t units = 0;
+    for (size_t at = 0; at < end;) units += tide__utf8_next(text, &at) >= 0x10000 ? 2 : 1;
+    return units;
+}
+
+// REGEXP_INSTR: where the first match begins, from 1; 0 if there is none.
+static tide_status run_regexp_instr(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                    struct selection rows, struct column *out, tide_error *err) {
+    struct pattern_cache cache = {0};
+    tide_status status = TIDE_OK;
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth), start = 0, end = 0;
+        TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
+        if (cache.regex == NULL) {
+            tide__put_null(out, i);
+            continue;
+        }
+        out->i64[i] = 0;
+        if (tide__regex_match(cache.regex, args[0].str[i], false) &&
+            tide__regex_group(cache.regex, 0, &start, &end)) {
+            out->i64[i] = units_before(args[0].str[i], start) + 1;
+        }
+    }
+done:
+    tide__regex_close(cache.regex);
+    return status;
+}
+
+// One group of all matches as an array in `bytes`.
+static void extract_all(struct regex *regex, struct str text, int group, const struct type *type, struct arena *arena,
+                        struct strbuf *bytes) {
+    struct column *items = NULL;
+    size_t count = 0, capacity = 0, start = 0, end = 0;
+    for (bool hit = tide__regex_match(regex, text, false); hit; hit = tide__regex_next(regex)) {
+        if (count == capacity) {
+            struct column *more = tide__arena_alloc(arena, (2 * capacity + 4) * sizeof *more);
+            if (count > 0) memcpy(more, items, count * sizeof *more);
+            items = more;
+            capacity = 2 * capacity + 4;
+        }
+        struct column *item = &items[count++];
+        tide__column_init(item, type->children[0].type, 1, 1, arena);
+        if (tide__regex_group(regex, group, &start, &end)) {
+            item->str[0] = (struct str){text.data + start, end - start};
+        } else {
+            tide__put_null(item, 0);
+        }
+    }
+    tide__nested_append(type, items, count, 0, bytes);
+}
+
+static tide_status run_regexp_extract_all(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                          struct selection rows, struct column *out, tide_error *err) {
+    struct pattern_cache cache = {0};
+    struct strbuf bytes = {0};
+    tide_status status = TIDE_OK;
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
+        int64_t group = call->arg_count > 2 ? args[2].i64[i] : 1;
+        if (cache.regex == NULL || group < 0 || group > tide__regex_group_count(cache.regex)) {
+            tide__put_null(out, i);
+            continue;
+        }
+        tide__strbuf_clear(&bytes);
+        extract_all(cache.regex, args[0].str[i], (int)group, call->type, ctx->scratch, &bytes);
+        out->str[i] = tide__str_copy(ctx->scratch, bytes.data, bytes.len);
+    }
+done:
+    tide__regex_close(cache.regex);
+    tide__strbuf_deinit(&bytes);
+    return status;
+}
+
 // --- SIMILAR TO ----------------------------------------------------------------------------------------------------
 
 // A character class up to its `]`; false if it is not closed.
@@ -213,11 +311,26 @@ INFER(infer_test, "SSS", TYPE_BOOLEAN, tide__infer_any_nullable(call))
 INFER(infer_extract, "SSI", TYPE_VARCHAR, true)
 INFER(infer_replace, "SSS", TYPE_VARCHAR, tide__infer_any_nullable(call))
 INFER(infer_count, "SS", TYPE_INT, true)
+INFER(infer_part, "SS", TYPE_VARCHAR, true)
+
+static tide_status infer_extract_all(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    TIDE_TRY(tide__infer_args(ctx, call, "SSI", err));
+    struct type text = tide__type_make(TYPE_VARCHAR, true), array = tide__type_make(TYPE_ARRAY, true);
+    struct type_child *child = ARENA_NEW(ctx->arena, struct type_child);
+    child->type = tide__type_copy(ctx->arena, &text);
+    array.child_count = 1;
+    array.children = child;
+    call->type = tide__type_copy(ctx->arena, &array);
+    return TIDE_OK;
+}
 
 static const struct function_kernel kernel_regexp = {.null_if_any = true, .run = run_regexp};
 static const struct function_kernel kernel_regexp_extract = {.null_if_any = true, .run = run_regexp_extract};
 static const struct function_kernel kernel_regexp_replace = {.null_if_any = true, .run = run_regexp_replace};
 static const struct function_kernel kernel_regexp_count = {.null_if_any = true, .run = run_regexp_count};
+static const struct function_kernel kernel_regexp_substr = {.null_if_any = true, .run = run_regexp_substr};
+static const struct function_kernel kernel_regexp_instr = {.null_if_any = true, .run = run_regexp_instr};
+static const struct function_kernel kernel_regexp_extract_all = {.null_if_any = true, .run = run_regexp_extract_all};
 static const struct function_kernel kernel_similar = {.null_if_any = true, .run = run_similar};
 
 const struct function tide__fn_regexp = {
@@ -274,4 +387,37 @@ const struct function tide__fn_similar = {
     .summary = "Whether all of a string matches an SQL regular expression.",
     .example = "'abc' SIMILAR TO '(a|b)%'",
     .example_result = "TRUE",
+};
+const struct function tide__fn_regexp_substr = {
+    .name = "REGEXP_SUBSTR",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_part,
+    .kernel = &kernel_regexp_substr,
+    .signature = "REGEXP_SUBSTR(STRING, pattern)",
+    .summary = "The first match; NULL if there is none.",
+    .example = "REGEXP_SUBSTR('a12b3', '[0-9]+')",
+    .example_result = "12",
+};
+const struct function tide__fn_regexp_instr = {
+    .name = "REGEXP_INSTR",
+    .arg_min = 2,
+    .arg_max = 2,
+    .infer = infer_count,
+    .kernel = &kernel_regexp_instr,
+    .signature = "REGEXP_INSTR(STRING, pattern)",
+    .summary = "Where the first match begins, from 1; 0 if there is none.",
+    .example = "REGEXP_INSTR('a12b3', '[0-9]+')",
+    .example_result = "2",
+};
+const struct function tide__fn_regexp_extract_all = {
+    .name = "REGEXP_EXTRACT_ALL",
+    .arg_min = 2,
+    .arg_max = 3,
+    .infer = infer_extract_all,
+    .kernel = &kernel_regexp_extract_all,
+    .signature = "REGEXP_EXTRACT_ALL(STRING, pattern[, group])",
+    .summary = "One group of all matches (the first group by default).",
+    .example = "REGEXP_EXTRACT_ALL('a1b2', '([a-z])([0-9])', 2)",
+    .example_result = "[1, 2]",
 };
