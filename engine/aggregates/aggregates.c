@@ -119,6 +119,27 @@ static tide_status infer_collect(struct infer_context *ctx, struct aggregate_cal
     return TIDE_OK;
 }
 
+// The binder has wrapped the value in JSON_STRING.
+static tide_status infer_json(struct infer_context *ctx, struct aggregate_call *call, const struct expr *const *args,
+                              tide_error *err) {
+    bool pair = call->arg_count > 1;
+    if (pair && !tide__type_is_string(args[0]->type)) return refuse(ctx, call, args[0], "a string as key", err);
+    struct type type = tide__type_make_sized(TYPE_VARCHAR, false, 2000, 0);
+    call->type = tide__type_copy(ctx->arena, &type);
+    return TIDE_OK;
+}
+
+// The binder has made the share a parameter; args[1], if there is one, says how often a value counts.
+static tide_status infer_percentile(struct infer_context *ctx, struct aggregate_call *call,
+                                    const struct expr *const *args, tide_error *err) {
+    if (!tide__type_is_numeric(args[0]->type)) return refuse(ctx, call, args[0], "a number", err);
+    if (call->arg_count > 1 && !tide__type_is_integer(args[1]->type))
+        return refuse(ctx, call, args[1], "a number, a share and an integer", err);
+    struct type type = tide__type_make(TYPE_DOUBLE, true);
+    if (call->type == NULL) call->type = tide__type_copy(ctx->arena, &type);
+    return TIDE_OK;
+}
+
 static const struct aggregate table[] = {
     {"ARRAY_AGG", 1, 1, infer_array_agg, true, false, &tide__array_agg_class, "ARRAY_AGG(value)",
      "The values in arrival order, NULLs too, as an ARRAY.", "ARRAY_AGG(item)", "[a, NULL, b]"},
@@ -130,6 +151,13 @@ static const struct aggregate table[] = {
      "The number of rows, or of values that are not NULL.", "COUNT(*)", "3"},
     {"FIRST_VALUE", 1, 1, infer_first_last, false, true, &tide__first_value_class, "FIRST_VALUE(value)",
      "The first value in arrival order that is not NULL.", "FIRST_VALUE(price)", "1.50"},
+    {"JSON_ARRAYAGG", 1, 1, infer_json, true, false, &tide__json_arrayagg_class,
+     "JSON_ARRAYAGG(value [NULL ON NULL | ABSENT ON NULL])",
+     "The values in arrival order as a JSON array; NULLs are left out by default.", "JSON_ARRAYAGG(item)",
+     "[\"a\",\"b\"]"},
+    {"JSON_OBJECTAGG", 2, 2, infer_json, true, false, &tide__json_objectagg_class,
+     "JSON_OBJECTAGG([KEY] key VALUE value [NULL ON NULL | ABSENT ON NULL])", "A JSON object of keys and values.",
+     "JSON_OBJECTAGG(KEY item VALUE price)", "{\"a\":1.50,\"b\":2.50}"},
     {"LAST_VALUE", 1, 1, infer_first_last, false, true, &tide__last_value_class, "LAST_VALUE(value)",
      "The last value in arrival order that is not NULL.", "LAST_VALUE(price)", "3.50"},
     {"LISTAGG", 1, 2, infer_listagg, true, true, &tide__listagg_class, "LISTAGG(string [, separator])",
@@ -138,6 +166,9 @@ static const struct aggregate table[] = {
      "3.50"},
     {"MIN", 1, 1, infer_min_max, true, true, &tide__min_class, "MIN(value)", "The smallest value.", "MIN(price)",
      "1.50"},
+    {"PERCENTILE", 2, 3, infer_percentile, true, false, &tide__percentile_class,
+     "PERCENTILE(numeric, share or ARRAY of shares [, frequency])",
+     "The value below which a share (0 to 1) of the values lies, interpolated.", "PERCENTILE(amount, 0.5)", "2.0"},
     {"STDDEV", 1, 1, infer_avg, true, true, &tide__stddev_samp_class, "STDDEV(numeric)", "The same as STDDEV_SAMP.",
      "STDDEV(amount)", "1.0"},
     {"STDDEV_POP", 1, 1, infer_avg, true, true, &tide__stddev_pop_class, "STDDEV_POP(numeric)",
@@ -156,9 +187,11 @@ static const struct aggregate table[] = {
 
 #define TABLE_COUNT (sizeof table / sizeof table[0])
 
-static const char *const names[] = {"ARRAY_AGG", "AVG",      "COLLECT", "COUNT",   "FIRST_VALUE", "LAST_VALUE",
-                                    "LISTAGG",   "MAX",      "MIN",     "STDDEV",  "STDDEV_POP",  "STDDEV_SAMP",
-                                    "SUM",       "VARIANCE", "VAR_POP", "VAR_SAMP"};
+static const char *const names[] = {
+    "ARRAY_AGG", "AVG", "COLLECT", "COUNT", "FIRST_VALUE", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "LAST_VALUE",
+    "LISTAGG", "MAX", "MIN", "PERCENTILE", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUM", "VARIANCE",
+    "VAR_POP", "VAR_SAMP",
+};
 
 _Static_assert(sizeof names / sizeof names[0] == TABLE_COUNT, "a name for each aggregate");
 
