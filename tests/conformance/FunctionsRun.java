@@ -1,6 +1,7 @@
 // Computes expressions on real Apache Flink, many in one job: the referee of functions.py.
 // usage: FunctionsRun SPEC OUT. Lines of SPEC, fields separated by tabs:
 //   @set KEY VALUE          for the lines below
+//   @alone, @together       what is likely to fail should not be put into one job with others
 //   @table STATEMENT        a view with a column `id`
 //   EXPRESSION [TABLE]      computed once, or for each row of the view, in order of id
 // OUT has a line for each expression: OK, type, value for each row; or ERROR, phase, cause.
@@ -15,14 +16,24 @@ import org.apache.flink.table.utils.print.RowDataToStringConverter;
 import org.apache.flink.util.CloseableIterator;
 
 public class FunctionsRun {
-    static final int TOGETHER = 40;
+    static int together = 40;
     static TableEnvironment env;
 
     static class Case {
         String expression, table, result, type;
     }
 
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
+        try {
+            all(args);
+        } catch (Throwable t) {
+            t.printStackTrace();
+            System.exit(1);
+        }
+        System.exit(0);
+    }
+
+    static void all(String[] args) throws Exception {
         Configuration conf = new Configuration();
         conf.setString("rest.bind-port", "0");
         conf.setString("rest.port", "0");
@@ -40,6 +51,11 @@ public class FunctionsRun {
         for (String line : Files.readAllLines(Paths.get(args[0]))) {
             if (line.isEmpty() || line.startsWith("#")) continue;
             String[] part = line.split("\t");
+            if (part[0].equals("@alone") || part[0].equals("@together")) {
+                flush(group);
+                together = part[0].equals("@alone") ? 1 : 40;
+                continue;
+            }
             if (part[0].equals("@set") || part[0].equals("@table")) {
                 flush(group);
                 if (part[0].equals("@set")) env.getConfig().set(part[1], part[2]);
@@ -59,7 +75,10 @@ public class FunctionsRun {
                 continue;
             }
             group.add(c);
-            if (group.size() == TOGETHER) flush(group);
+            if (group.size() >= together) {
+                flush(group);
+                System.out.println(all.size());
+            }
         }
         flush(group);
         StringBuilder out = new StringBuilder();
@@ -67,7 +86,6 @@ public class FunctionsRun {
             out.append(c.expression).append('\t').append(c.table == null ? "" : c.table).append('\t').append(c.result).append('\n');
         }
         Files.writeString(Paths.get(args[1]), out.toString());
-        System.exit(0);
     }
 
     static String from(String table) {
