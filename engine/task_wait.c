@@ -18,7 +18,19 @@ static int64_t monotonic_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+// Windows of processing time look at the clock when rows come. While none come they are given an empty batch instead.
+static tide_status tick(struct task *task, tide_error *err) {
+    static const struct batch nothing = {0};
+    for (size_t i = 0; i < task->node_count; i++) {
+        struct task_node *node = &task->nodes[i];
+        if (node->plan->kind != PLAN_WINDOW_AGGREGATE || !node->plan->window_aggregate.window.proctime) continue;
+        TIDE_TRY(node->op->class->on_batch(node->op, 0, &nothing, &node->emitter, err));
+    }
+    return TIDE_OK;
+}
+
 tide_status tide__task_wait(struct task *task, struct source *source, tide_error *err) {
+    TIDE_TRY(tick(task, err));
     int64_t now = monotonic_ms();
     if (!source->waiting) source->waiting_since_ms = now;
     source->waiting = true;
