@@ -104,6 +104,15 @@ tide_status tide__api_checkpoint_begin(struct job *job, const char *path, tide_e
     job->in_flight++;
     pthread_mutex_unlock(&job->lock);
     status = tide__state_barrier(job->store, snapshot_ready, checkpoint, err);
+    if (status != TIDE_OK) {  // not queued: snapshot_ready will not be called
+        tide_error failure;
+        tide__error_clear(&failure);
+        failure.status = status;
+        tide__arena_deinit(&checkpoint->arena);
+        tide__free(checkpoint);
+        finished(job, err != NULL ? err : &failure, false, 0);
+        return status;
+    }
     double pause_ms = (tide__api_seconds() - began) * 1000;
     if (pause_ms > job->run->summary->checkpoint_pause_ms_max) job->run->summary->checkpoint_pause_ms_max = pause_ms;
     return status;

@@ -1,6 +1,7 @@
 // Where a script goes on: its state directory's newest checkpoint, or the savepoint that --from names.
 #include "api/script.h"
 #include "checkpoint/compat/compat.h"
+#include "checkpoint/format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +50,28 @@ static tide_status open_state_dir(struct script_run *run, tide_error *err) {
     return TIDE_OK;
 }
 
+// A savepoint may replace a savepoint and nothing else; and that it can be written is better known before the job than at its end.
+tide_status tide__api_savepoint_path_check(const char *path, struct arena *arena, tide_error *err) {
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        char magic[sizeof SAVEPOINT_MAGIC - 1] = "";
+        int fd = S_ISREG(info.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        ssize_t got = fd >= 0 ? read(fd, magic, sizeof magic) : -1;
+        if (fd >= 0) close(fd);
+        if (got != (ssize_t)sizeof magic || memcmp(magic, SAVEPOINT_MAGIC, sizeof magic) != 0) {
+            tide__fail(err, TIDE_ERR_OPTION, "%s exists and is no savepoint: it is not overwritten", path);
+            return tide__fail_hint(err, "Choose another name for the savepoint.");
+        }
+    }
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash == NULL ? "." : slash == path ? "/" : tide__arena_strndup(arena, path, (size_t)(slash - path));
+    if (access(folder, W_OK | X_OK) == 0) return TIDE_OK;
+    return tide__fail(err, TIDE_ERR_OPTION, "the savepoint %s can't be written: %s", path, strerror(errno));
+}
+
 tide_status tide__api_resume_open(struct script_run *run, tide_error *err) {
+    if (run->options->stop_savepoint != NULL)
+        TIDE_TRY(tide__api_savepoint_path_check(run->options->stop_savepoint, &run->arena, err));
     if (run->options->from != NULL && !run->options->restart) TIDE_TRY(open_from(run, err));
     if (run->options->state_dir != NULL) TIDE_TRY(open_state_dir(run, err));
     if (run->options->from != NULL && run->resume.savepoint == NULL) TIDE_TRY(open_from(run, err));

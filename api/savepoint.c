@@ -80,7 +80,8 @@ tide_status tide_savepoint_take(const char *state_dir, const char *out_path, tid
     struct arena arena;
     tide__arena_init(&arena);
     const char *to = out_path != NULL ? out_path : new_name(&arena);
-    tide_status status = take(state_dir, to, &arena, err);
+    tide_status status = tide__api_savepoint_path_check(to, &arena, err);
+    if (status == TIDE_OK) status = take(state_dir, to, &arena, err);
     if (status == TIDE_OK) {
         struct strbuf text = {0};
         tide__strbuf_printf(&text, "%s\n", to);

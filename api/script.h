@@ -54,6 +54,8 @@ tide_status tide__api_resume_check(struct script_run *run, const struct plan *pl
 // Whether the operator starts empty.
 bool tide__api_is_reset(const struct resume *resume, const char *operator_id);
 
+// Refuses a path that can't be written or where something stands that is no savepoint.
+tide_status tide__api_savepoint_path_check(const char *path, struct arena *arena, tide_error *err) TIDE_CHECKED;
 // Copies a savepoint file: written beside, fsynced, renamed; mode 0600.
 tide_status tide__api_savepoint_copy(const char *from, const char *to, tide_error *err) TIDE_CHECKED;
 

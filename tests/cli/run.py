@@ -185,6 +185,50 @@ def test_a_savepoint_of_the_end_says_so(p):
     need((p.folder / 'a.sp').exists(), 'no savepoint')
 
 
+def test_a_savepoint_overwrites_nothing_else(p):
+    p.rows(100); p.write('job.sql', INSERT)
+    for path in 't.csv', 'job.sql', '/dev/null', 'missing/a.sp':
+        before = (p.folder / path).read_bytes() if path[-3:] in ('csv', 'sql') else b''
+        p.run('run', 'job.sql', '--stop-with-savepoint', path, '--after', '50', exit=2)
+        need(path[-3:] not in ('csv', 'sql') or (p.folder / path).read_bytes() == before, f'{path} was changed')
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '50', exit=0)
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '60', exit=0)
+
+
+def test_a_second_signal_stops_at_once(p):
+    p.rows(1)
+    p.write('job.sql', TABLE % '' + "SELECT COUNT(*) FROM HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '0.001' SECOND, INTERVAL '9999' DAY(4)) "
+            "GROUP BY window_start, window_end;\n")
+    q = subprocess.Popen([p.binary, 'run', 'job.sql'], cwd=p.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    q.send_signal(signal.SIGTERM); time.sleep(0.1); q.send_signal(signal.SIGTERM)
+    try:
+        need(q.wait(timeout=20) == 6, f'exit {q.returncode}')
+    finally:
+        q.kill()
+
+
+def test_a_full_disk_ends_the_job_with_a_message(p):
+    """No hang: the barrier that can't be taken is not waited for."""
+    small = p.folder / 'small'
+    small.mkdir()
+    if os.geteuid() != 0 or subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=100k', 'tmpfs', small], capture_output=True).returncode != 0:
+        return
+    try:
+        p.rows(20000); p.write('job.sql', INSERT)
+        p.run('run', 'job.sql', '--checkpoint-every', '500', exit=0)
+        want = p.output()
+        shutil.rmtree(p.folder / 'out')
+        for _ in range(3):
+            r = p.run('run', 'job.sql', '--state-dir', 'small/state', '--checkpoint-every', '500', timeout=60)
+            need(r.returncode in (0, 1, 6) and r.stderr.strip(), f'exit {r.returncode}: {r.stderr}')
+        subprocess.run(['mount', '-o', 'remount,size=20m', small], check=True)
+        p.run('run', 'job.sql', '--state-dir', 'small/state', '--checkpoint-every', '500', exit=0)
+        need(p.output() == want, 'the resumed output differs')
+    finally:
+        subprocess.run(['umount', '-l', small], check=True)
+
+
 def test_a_changed_operator_may_start_empty(p):
     p.rows(1000); p.write('job.sql', INSERT); p.write('new.sql', INSERT.replace('rk <= 2', 'rk <= 3'))
     p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '517', exit=0)
