@@ -7,7 +7,7 @@ import collections, sys
 import generate, model
 
 CASES = 420                             # what CI runs; leaves no cell empty
-FORMS = ['agg: ' + f for f in generate.FORMS] + ['rows: ' + f for f in generate.FORMS + generate.DEDUP]
+FORMS = ['agg: ' + f for f in generate.FORMS] + ['rows: ' + f for f in generate.FORMS + generate.DEDUP] + ['join: ' + f for f in generate.JOINS]
 
 
 def conditions(done):
@@ -22,11 +22,11 @@ def wanted():
         yield from (('window x aggregate x type', w, fn, t) for fn, t in generate.cells(w))
         yield from (('window x state', w, s) for s in states)
         if not w.startswith('legacy'):
-            yield from (('window x top-n', w, f) for f in FORMS)
+            yield from (('window x form', w, f) for f in FORMS)
     for fn, types in generate.AGGREGATES.items():
         yield from (('aggregate x state', fn, s) for s in states)
     yield from (('type x state', t, s) for t in generate.TYPES for s in states)
-    yield from (('top-n x state', f, s) for f in FORMS for s in states)
+    yield from (('form x state', f, s) for f in FORMS for s in states if not (f.startswith('join') and s == 'late'))
 
 
 def filled(done):
@@ -38,8 +38,8 @@ def filled(done):
             yield ('type x state', t, s)
     for s in conditions(done):
         yield ('window x state', m['window'], s)
-        yield ('top-n x state', m['form'], s)
-    yield ('window x top-n', m['window'], m['form'])
+        yield ('form x state', m['form'], s)
+    yield ('window x form', m['window'], m['form'])
 
 
 def count(checked):
@@ -68,11 +68,11 @@ def show(cells):
         grid(f'{w}: aggregate x type', list(generate.AGGREGATES), ['*'] + short,
              lambda r, c: cells.get(('window x aggregate x type', w, r, names.get(c, c)), '-'))
     windows = [w for w in generate.WINDOWS if not w.startswith('legacy')]
-    grid('Top-N form x window', FORMS, windows, lambda r, c: cells[('window x top-n', c, r)])
+    grid('Top-N or join form x window', FORMS, windows, lambda r, c: cells[('window x form', c, r)])
     grid('window x state', generate.WINDOWS, states, lambda r, c: cells[('window x state', r, c)])
     grid('aggregate x state', list(generate.AGGREGATES), states, lambda r, c: cells[('aggregate x state', r, c)])
     grid('type x state', generate.TYPES, states, lambda r, c: cells[('type x state', r, c)])
-    grid('Top-N form x state', FORMS, states, lambda r, c: cells[('top-n x state', r, c)])
+    grid('Top-N or join form x state', FORMS, states, lambda r, c: cells.get(('form x state', r, c), '-'))
 
 
 def report(checked, print_it):

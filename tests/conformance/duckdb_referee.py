@@ -57,6 +57,7 @@ class Query:
     """Grows CTEs; `columns` name -> Flink type of the relation reached so far."""
     def __init__(self, case):
         self.case, self.ctes, self.columns = case, [], {n: t.replace('(0)', '(3)') if n == 'ts' else t for n, t in case['columns']}
+        self.check_late = None
         self.at = {n: i for i, (n, _) in enumerate(case['columns'])}
         self.now, self.zone, self.dead = 'source', case.get('zone_ms', 0), set()
 
@@ -165,6 +166,17 @@ class Query:
         self.columns = {b: self.columns[a] for a, b in pairs}
         self.dead = {b for a, b in pairs if a in self.dead} | (self.dead & set(self.columns))
 
+    def join(self, st):
+        self.windows(st['window'])
+        side = lambda c: f'(SELECT * FROM {self.now}' + (f' WHERE {condition_sql(c, self.columns)}' if c else '') + ')'
+        equal = [f'l."{c}" = r."{c}"' for c in st['keys'] + ['window_start', 'window_end']] + (['l.f < r.f'] if st['residual'] else [])
+        left = {'lid': 'l.id', 'window_start': 'l.window_start', 'window_end': 'l.window_end', **{f'l{k}': f'l.{k}' for k in st['keys']}}
+        right = {'rid': 'r.id', 'rf': 'r.f', 'rs': 'r.window_start', **{f'r{k}': f'r.{k}' for k in st['keys']}}
+        shown = left if st['form'] in ('SEMI', 'ANTI') else {**left, **right}
+        self.add(f'SELECT {", ".join(f"{v} AS {k}" for k, v in shown.items())} FROM {side(st["left"])} l {st["form"]} JOIN {side(st["right"])} r '
+                 f'ON {" AND ".join(equal)}')
+        self.columns = {k: self.columns[v[2:]] for k, v in shown.items()}
+
     def rank(self, st):
         order = [f'"{c}" {"DESC" if d else "ASC"} NULLS {n or ("LAST" if d else "FIRST")}' for c, d, n in st['order']]
         if any(c in self.dead for c, _, _ in st['order']):
@@ -192,9 +204,11 @@ def build(case, connection):
                 raise Skip('a bare window keeps late rows; there is nothing to compute')
         elif st['op'] == 'rank':
             q.rank(st)
+        elif st['op'] == 'join':
+            q.join(st)
         elif st['op'] == 'project':
             q.project(st['select'])
-        if st['op'] == 'window' and st['kind'] == 'SESSION' and connection.execute(q.text(q.check_late)).fetchone()[0]:
+        if q.check_late and connection.execute(q.text(q.check_late)).fetchone()[0]:
             raise Skip('late rows near a session')
         i += 1
     return q

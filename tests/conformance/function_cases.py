@@ -26,6 +26,15 @@ SETUP = [
     "(1, '2024-02-29 12:34:56.789123456'), (2, '1970-01-01 00:00:00'), (3, '1969-12-31 23:59:59.999'), (4, '2000-12-31 23:59:59.5'), "
     "(5, '1900-03-01 06:07:08.001'), (6, '2024-12-30 00:00:00.1'), (7, '9999-12-31 23:59:59.999'), (8, CAST(NULL AS STRING)), "
     "(9, '2023-01-01 01:02:03.000000001')) AS v(id, x)",
+    "@table\tCREATE TEMPORARY VIEW A AS SELECT id, CAST(i AS INT) AS i, CAST(i AS TINYINT) AS ti, CAST(l AS BIGINT) AS l, CAST(d AS FLOAT) AS f, "
+    "CAST(d AS DOUBLE) AS d, CAST(c AS DECIMAL(10, 2)) AS c, CAST(s AS STRING) AS s, CAST(s AS CHAR(2)) AS ch, CAST(b AS BOOLEAN) AS b, "
+    "CAST(x AS DATE) AS dt, CAST(x AS TIMESTAMP(3)) AS ts, CAST(x AS STRING) AS x FROM (VALUES "
+    "(1, '1', '10', '1.5', '1.25', 'a', 'true', '2024-01-01 00:00:01'), (1, '2', '20', '0.1', '2.50', 'b', 'false', '2024-01-02 00:00:02'), "
+    "(1, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING), '2023-01-01 00:00:03'), "
+    "(1, '2', '20', '0.2', '3.75', 'b', 'true', '2024-01-01 00:00:04'), (2, '100', '7', '7.0', '99999999.99', 'é', 'true', '1969-12-31 23:59:59.999'), "
+    "(3, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING), '2024-01-01 00:00:06'), "
+    "(4, '127', '9223372036854775807', '1e308', '99999999.99', '', 'false', '2024-01-01 00:00:07'), (4, '127', '9223372036854775807', '1e308', '99999999.99', 'Z', 'false', '2024-01-01 00:00:08')) "
+    "AS v(id, i, l, d, c, s, b, x)",
 ]
 
 TYPES = ['BOOLEAN', 'TINYINT', 'SMALLINT', 'INT', 'BIGINT', 'FLOAT', 'DOUBLE', 'DECIMAL(5, 2)', 'DECIMAL(38, 18)', 'CHAR(3)',
@@ -46,7 +55,7 @@ SIMPLE = ['TRUE', 'CAST(1 AS TINYINT)', 'CAST(2 AS SMALLINT)', '3', 'CAST(4 AS B
 
 
 # Of a product of more than 24 expressions one in so many is taken.
-STEP = {'strings': 2, 'numbers': 3, 'conditions': 10, 'casts': 3, 'times': 4, 'zones': 1, 'json': 3, 'collections': 4}
+STEP = {'aggregates': 1, 'strings': 2, 'numbers': 3, 'conditions': 10, 'casts': 3, 'times': 4, 'zones': 1, 'json': 3, 'collections': 4}
 step = 1
 
 
@@ -317,7 +326,17 @@ def collections():
     return out
 
 
-FAMILIES = {'strings': strings, 'numbers': numbers, 'conditions': conditions, 'casts': casts, 'times': times, 'zones': zones, 'json': json, 'collections': collections}
+def aggregates():
+    out, columns = [], ['i', 'ti', 'l', 'f', 'd', 'c', 's', 'b', 'dt', 'ts', 'ch']
+    for f in ['COUNT', 'SUM', 'AVG', 'MIN', 'MAX', 'STDDEV_POP', 'STDDEV_SAMP', 'VAR_POP', 'VAR_SAMP', 'FIRST_VALUE', 'LAST_VALUE', 'COLLECT', 'ARRAY_AGG', 'LISTAGG', 'JSON_ARRAYAGG', 'STDDEV', 'VARIANCE']:
+        out += each(f + '({})', columns) + [f'{f}(DISTINCT i)', f'{f}(DISTINCT s)', f'{f}(i) FILTER (WHERE b)', f'{f}(s) FILTER (WHERE b)']
+    out += ["LISTAGG(s, '-')", "LISTAGG(s, '')", "LISTAGG(i, '-')", "LISTAGG(s, s)", "LISTAGG(s, CAST(NULL AS STRING))", 'COUNT(*)', 'COUNT(1)', 'COUNT(DISTINCT i, s)', 'COUNT(i, s)', 'COUNT(NULL)', 'SUM(1)', 'SUM(NULL)', 'AVG(1)', "MIN('a')", 'JSON_OBJECTAGG(KEY s VALUE i)', 'JSON_OBJECTAGG(KEY x VALUE s)', 'JSON_OBJECTAGG(KEY x VALUE s NULL ON NULL)', 'JSON_OBJECTAGG(KEY x VALUE s ABSENT ON NULL)', "JSON_OBJECTAGG('k' || x VALUE d)", 'JSON_OBJECTAGG(KEY i VALUE s)', 'JSON_ARRAYAGG(s NULL ON NULL)', 'JSON_ARRAYAGG(s ABSENT ON NULL)', 'JSON_ARRAYAGG(s ORDER BY s)',
+            'JSON_ARRAYAGG(ARRAY[i])', 'JSON_ARRAYAGG(JSON_OBJECT(KEY \'a\' VALUE i))', 'PERCENTILE(i, 0.5)', 'PERCENTILE(d, 0.5)', 'PERCENTILE(c, 0.25)', 'PERCENTILE(ti, 0)', 'PERCENTILE(l, 1)', 'PERCENTILE(i, 0.5, i)', 'PERCENTILE(i, ARRAY[0.5, 0.1])', 'PERCENTILE(i, 1.5)', 'PERCENTILE(i, -1)', 'PERCENTILE(s, 0.5)', 'PERCENTILE(i, NULL)', 'PERCENTILE(i, 0.5, -1)', 'PERCENTILE(i, 0.5, 0)', "PERCENTILE(i, '0.5')", 'PERCENTILE(i, 0.5, 1.5)', 'PERCENTILE(DISTINCT i, 0.5)', 'PERCENTILE(i, ARRAY[0.5e0])', 'PERCENTILE(f, 0.3)', 'PERCENTILE(i, CAST(0.3 AS FLOAT))', 'APPROX_COUNT_DISTINCT(s)', 'GROUP_CONCAT(s)', 'EVERY(b)', 'ANY_VALUE(i)', 'MEDIAN(i)', 'SUM(c * i)', 'SUM(i) / COUNT(*)', 'AVG(c) + 1', 'MAX(i) - MIN(i)',
+            'SUM(CASE WHEN b THEN 1 ELSE 0 END)', 'COUNT(DISTINCT CASE WHEN b THEN s END)', 'SINGLE_VALUE(i)', 'MAX(ARRAY[i])', 'MIN(ROW(i))', 'COUNT(ARRAY[i])', 'FIRST_VALUE(ARRAY[i])', 'COLLECT(ARRAY[i])', "MAX(X'41')", "MIN(INTERVAL '1' DAY)", "SUM(INTERVAL '1' DAY)", "AVG(INTERVAL '1' DAY)", 'FIRST_VALUE(i) FILTER (WHERE i > 1)', 'COUNT(*) FILTER (WHERE i > 1)', 'ARRAY_AGG(i) FILTER (WHERE i IS NOT NULL)', 'BITMAP_BUILD_CARDINALITY_AGG(i)', 'COUNT(DISTINCT f)', 'SUM(DISTINCT c)', 'AVG(DISTINCT d)', 'MAX(ts) - MIN(ts)', 'CORR(i, d)', 'COVAR_POP(i, d)']
+    return over('A GROUP BY id', out)
+
+
+FAMILIES = {'aggregates': aggregates, 'strings': strings, 'numbers': numbers, 'conditions': conditions, 'casts': casts, 'times': times, 'zones': zones, 'json': json, 'collections': collections}
 
 
 def lines(family):

@@ -102,7 +102,7 @@ class Ours:
 
     def run(self, settings, cases):
         """Results of the first cases, at least one."""
-        views = {c.partition('\t')[2] for c in cases}
+        views = {c.partition('\t')[2].split(' ')[0] for c in cases}
         sql = [f"SET '{k}' = '{v}';" for k, v in settings]
         sql += [s.split('\t')[1] + ';' for s in function_cases.SETUP if any(v and f' VIEW {v} ' in s for v in views)]
         for case in cases:
@@ -114,8 +114,8 @@ class Ours:
         blocks = got.stdout.decode('utf-8', 'replace').split('\n\n')
         for block in blocks[:-1] if got.returncode else blocks[:len(cases)]:
             lines = [l.split('\t') for l in block.split('\n')]
-            rows = sorted((l for l in lines[2:] if l[0] == '+I'), key=lambda l: int(l[1]))
-            out.append('OK\t' + '\t'.join([lines[1][2]] + [r[2] for r in rows]))
+            last = {int(l[1]): l[2] for l in lines[2:] if l[0] in ('+I', '+U')}      # of each id
+            out.append('OK\t' + '\t'.join([lines[1][2]] + [last[id] for id in sorted(last)]))
         if got.returncode != 0 and len(out) < len(cases):
             lines = got.stderr.decode('utf-8', 'replace').strip().split('\n')
             message = next((l for l in lines if 'error' in l), lines[0])[-300:].replace(str(self.script), '')

@@ -5,11 +5,12 @@ that model.py runs, and `meta` for coverage.py. `sql(case)` is its script, `writ
 Tidemark run. Which window, shape, Top-N form and disorder a case has follows from its number alone, and the (aggregate, type)
 pairs are dealt from a shuffled deck for each window, so that a fixed number of cases leaves no cell empty.
 """
-import json, random
+import itertools, json, random
 import values
 
 WINDOWS = ['TUMBLE', 'HOP', 'CUMULATE', 'SESSION', 'legacy TUMBLE', 'legacy HOP', 'legacy SESSION']
-SHAPES = ['agg', 'agg-topn', 'rows-topn', 'agg', 'sets', 'agg-topn', 'rows-topn', 'cascade', 'agg', 'rows-topn', 'bare', 'agg']
+SHAPES = ['agg', 'agg-topn', 'rows-topn', 'agg', 'join', 'sets', 'agg-topn', 'rows-topn', 'cascade', 'agg', 'rows-topn', 'join', 'bare', 'agg']
+JOINS = ['INNER', 'LEFT', 'RIGHT', 'FULL', 'SEMI', 'ANTI']
 FORMS = ['rn <= N', 'rn < N', 'rn = 1', 'rn = k', 'BETWEEN', 'N >= rn', 'not selected']
 DEDUP = ['first by time', 'last by time']
 MODES = ['ordered', 'ties', 'bounded', 'late', 'wild']
@@ -279,6 +280,16 @@ class Maker:
         outer = {'op': 'aggregate', 'keys': outer_keys, 'aggs': aggs, 'select': ['window_start', 'window_end'] + outer_keys + [a['name'] for a in aggs]}
         return [window, inner, second, outer]
 
+    def join(self, window):
+        """The table with itself, each side with a filter of its own."""
+        if self.kind == 'SESSION':
+            window['partition'] = self.keys
+        form = JOINS[self.turn('join') % len(JOINS)]
+        self.form = 'join: ' + form
+        side = lambda: self.condition('f', 'INT') if self.rng.random() < 0.6 else None
+        return [{'op': 'join', 'form': form, 'window': window, 'keys': self.keys, 'left': side(), 'right': side(),
+                 'residual': self.rng.random() < 0.3, 'spelling': self.rng.random() < 0.5}]
+
     def bare(self, window):
         if self.kind == 'SESSION':
             window['partition'] = self.keys
@@ -301,13 +312,17 @@ class Maker:
         window = self.window_stage(divisible=self.shape not in ('rows-topn', 'bare') or self.turn('bare') % 2)
         base = window.get('size') or window['gap']
         self.delay = {'bounded': r.choice([base, base * 2]), 'late': r.choice([0, 0, base // 2])}.get(self.mode, r.choice([0, base // 2, base, 2 * base]))
-        build = {'rows-topn': self.over_rows, 'cascade': self.cascade, 'bare': self.bare}.get(self.shape, self.with_aggregates)
+        build = {'rows-topn': self.over_rows, 'cascade': self.cascade, 'join': self.join, 'bare': self.bare}.get(self.shape, self.with_aggregates)
         stages = build(window)
-        if r.random() < 0.25:
+        if r.random() < 0.25 and self.shape != 'join':
             view = self.kind == 'SESSION' or r.random() < 0.5
             stages.insert(0, {'op': 'where', 'condition': self.condition('f', 'INT'), 'view': view})
         self.columns.append(['ts', self.time_type])
         rows = self.data(window)
+        if self.shape == 'join':                # what a join of late rows gives depends on which input Flink reads first
+            at = [values.read(self.time_type, row[-1]) // 1_000_000 for row in rows]
+            behind = max([m - t for m, t in zip(itertools.accumulate(at, max), at)] or [0])
+            self.delay = max(self.delay, -(-behind // base) * base)
         last = stages[-1]
         covered = self.dealt() if self.shape in ('agg', 'agg-topn', 'sets') else []
         return {'name': name, 'columns': self.columns, 'rows': rows, 'delay_ms': self.delay,
@@ -392,10 +407,26 @@ def rank_sql(st, source, condition, types):
             f"  FROM {source}{where}\n) WHERE {st['text']}")
 
 
+def join_sql(st, table, types):
+    side = lambda c: f"(SELECT * FROM {tvf_sql(st['window'], table)}" + (f' WHERE {condition_sql(c, types)}' if c else '') + ')'
+    equal = [f'l.{c} = r.{c}' for c in st['keys'] + ['window_start', 'window_end']] + (['l.f < r.f'] if st['residual'] else [])
+    left = 'l.id AS lid, l.window_start, l.window_end' + ''.join(f', l.{k} AS l{k}' for k in st['keys'])
+    if st['form'] in ('SEMI', 'ANTI'):
+        if st['form'] == 'SEMI' and st['spelling'] and st['keys']:
+            k, rest = st['keys'][0], ' AND '.join(equal[1:])
+            return f"SELECT {left}\nFROM {side(st['left'])} l\nWHERE l.{k} IN (SELECT {k} FROM {side(st['right'])} r WHERE {rest})"
+        no = 'NOT ' if st['form'] == 'ANTI' else ''
+        return f"SELECT {left}\nFROM {side(st['left'])} l\nWHERE {no}EXISTS (SELECT 1 FROM {side(st['right'])} r WHERE {' AND '.join(equal)})"
+    right = 'r.id AS rid, r.f AS rf, r.window_start AS rs' + ''.join(f', r.{k} AS r{k}' for k in st['keys'])
+    return f"SELECT {left}, {right}\nFROM {side(st['left'])} l\n{st['form']} JOIN {side(st['right'])} r\nON {' AND '.join(equal)}"
+
+
 def sql(case):
     types = {n: t for n, t in case['columns']}
     delay = f"ts - {interval(case['delay_ms'])}" if case['delay_ms'] else 'ts'
     out = []
+    if case.get('batch'):
+        out.append("SET 'execution.runtime-mode' = 'batch'")
     if case['interval_ms'] != 200:
         out.append(f"SET 'pipeline.auto-watermark-interval' = '{case['interval_ms']} ms'")
     if case['zone']:
@@ -415,6 +446,8 @@ def sql(case):
             if current:
                 out.append(f'CREATE VIEW w1 AS {current}'); table = 'w1'
             source, current = tvf_sql(st, table), None
+        elif st['op'] == 'join':
+            current = join_sql(st, table, types)
         elif st['op'] == 'aggregate':
             current, condition = group_sql(stages[i - 1], st, table, condition, types), None
         elif st['op'] == 'rank':

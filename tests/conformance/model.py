@@ -401,6 +401,53 @@ def rank(relation, stage, zone_ms, flink):
     return project(ranked_, stage['select'])
 
 
+def join(relation, stage, zone_ms):
+    """The window join of the relation with itself; NULL keys match nothing."""
+    tvf = window_tvf(relation, stage['window'], zone_ms)
+    sides, keys = [], stage['keys']
+    columns = [('id', tvf.type('id'))] + [(c, tvf.type(c)) for c in ['window_start', 'window_end']] + [(k, tvf.type(k)) for k in keys]
+    end, zone = tvf.index('window_end'), zone_ms if tvf.type('window_time').startswith('TIMESTAMP_LTZ') else 0
+    for condition in (stage['left'], stage['right']):
+        rows, watermark = [], None
+        for kind, x in tvf.events:
+            if kind == 'w':
+                watermark = x
+            elif condition is None or holds(condition, tvf, x):
+                if watermark is not None and watermark >= x[end] // MS - 1 - zone:
+                    relation.late[0] += 1
+                else:
+                    rows.append(x)
+        sides.append(rows)
+    at, f = [tvf.index(c) for c in ['window_start', 'window_end'] + keys], tvf.index('f')
+
+    def match(l, r):
+        return all(l[i] is not None and l[i] == r[i] for i in at) and \
+            not (stage['residual'] and not (l[f] is not None and r[f] is not None and l[f] < r[f]))
+
+    left = [tvf.index(n) for n, _ in columns]
+    right = [tvf.index(n) for n in ['id', 'f', 'window_start'] + keys]
+    pick = lambda row, where_: tuple(None if row is None else row[i] for i in where_)
+    form, out, used = stage['form'], [], set()
+    for l in sides[0]:
+        found = [r for r in sides[1] if match(l, r)]
+        used.update(id(r) for r in found)
+        if form in ('SEMI', 'ANTI'):
+            out += [pick(l, left)] if bool(found) == (form == 'SEMI') else []
+            continue
+        out += [pick(l, left) + pick(r, right) for r in (found or ([None] if form in ('LEFT', 'FULL') else []))]
+    if form in ('RIGHT', 'FULL'):
+        out += [pick(None, left) + pick(r, right) for r in sides[1] if id(r) not in used]
+    bare = lambda t: t.replace(' NOT NULL', '')
+    names = [('lid', columns[0][1])] + columns[1:3] + [('l' + k, t) for k, t in columns[3:]]
+    if form in ('RIGHT', 'FULL'):
+        names = [(n, bare(t)) for n, t in names]
+    if form not in ('SEMI', 'ANTI'):
+        more = [('rid', tvf.type('id')), ('rf', tvf.type('f')), ('rs', columns[1][1])] + [('r' + k, t) for k, t in columns[3:]]
+        names += [(n, bare(t)) for n, t in more] if form in ('LEFT', 'FULL') else more
+    out.sort(key=lambda row: values.sort_key(row[2]))
+    return Relation(names, [('r', row) for row in out] + [('w', FINAL)], relation.late)
+
+
 def run(case, flink=False):
     """-> {'names', 'types', 'rows' of display strings, 'order', 'late', 'disorder'}. flink: also what Flink's two phases do:
     partial sums in floating point, and rows lost where a zone's windows do not end at multiples of their size in UTC; and sessions
@@ -418,6 +465,8 @@ def run(case, flink=False):
             relation = aggregate(relation, stage, stages[i + 1], zone, flink); i += 1
         elif stage['op'] == 'window':
             relation = window_tvf(relation, stage, zone)
+        elif stage['op'] == 'join':
+            relation = join(relation, stage, zone)
         elif stage['op'] == 'rank':
             relation = rank(relation, stage, zone, flink)
         elif stage['op'] == 'project':
@@ -426,7 +475,7 @@ def run(case, flink=False):
     types = [t for _, t in relation.columns]
     rows = [tuple(values.show(t, v, zone * MS) for t, v in zip(types, x)) for kind, x in relation.events if kind == 'r']
     names = [n for n, _ in relation.columns]
-    order = 'time window_end' if 'window_end' in names else 'any'
+    order = 'time window_end' if 'window_end' in names and stages[-1].get('form') not in ('RIGHT', 'FULL') else 'any'
     if [s['op'] for s in stages if s['op'] != 'where'][:2] in (['window'], ['window', 'project']) and stages[-1]['op'] != 'rank':
         order = order if any(s.get('kind') == 'SESSION' for s in stages) else 'time'
     return {'names': names, 'types': types, 'rows': [('+I',) + r for r in rows], 'order': order,
