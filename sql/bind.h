@@ -235,6 +235,18 @@ TIDE_CHECKED tide_status tide__bind_semi_join(struct select_scope *s, const stru
 // (SELECT ..) as a value: a virtual column until its join is made.
 TIDE_CHECKED tide_status tide__bind_subquery_value(struct select_scope *s, const struct ast_expr *ast,
                                                    struct expr **out);
+TIDE_CHECKED tide_status tide__bind_exists_value(struct select_scope *s, const struct ast_expr *ast, struct expr **out);
+TIDE_CHECKED tide_status tide__bind_in_value(struct select_scope *s, const struct ast_expr *ast, struct expr **out);
+// A query that may look at the query of `s`; what it asks of it is left in *correlation.
+TIDE_CHECKED tide_status tide__bind_correlated(struct select_scope *s, const struct ast_query *query,
+                                               struct relation *out, struct correlation *correlation);
+// The subquery's conditions, over `left_count` columns of the query around it and then the subquery's, joined to *inout.
+TIDE_CHECKED tide_status tide__bind_join_condition(struct binder *b, const struct correlation *correlation,
+                                                   uint32_t left_count, struct expr **inout);
+// Moves the inner columns by `by`; makes all columns outer ones.
+struct expr *tide__expr_move_inner(struct arena *arena, const struct expr *expr, int32_t by);
+struct expr *tide__expr_outer(struct arena *arena, const struct expr *expr);
+bool tide__expr_has_virtual(const struct expr *expr);
 // Joins the subqueries from `first` on to `input`; the value of subquery i is column columns[i] of *out.
 TIDE_CHECKED tide_status tide__bind_join_subqueries(struct select_scope *s, uint32_t first, struct plan_node *input,
                                                     uint32_t *columns, struct plan_node **out);

@@ -398,9 +398,8 @@ tide_status tide__bind_expr(struct select_scope *s, const struct ast_expr *ast, 
     case AST_EXPR_ELEMENT: return bind_construct(s, ast, "ITEM", out);
     case AST_EXPR_FIELD: return bind_field(s, ast, out);
     case AST_EXPR_QUANTIFIED: return bind_quantified(s, ast, out);
-    case AST_EXPR_IN_QUERY:
-        return unsupported(s, ast, "IN with a query, other than as a condition of WHERE joined by AND,");
-    case AST_EXPR_EXISTS: return unsupported(s, ast, "EXISTS, other than as a condition of WHERE joined by AND,");
+    case AST_EXPR_IN_QUERY: return tide__bind_in_value(s, ast, out);
+    case AST_EXPR_EXISTS: return tide__bind_exists_value(s, ast, out);
     case AST_EXPR_SUBQUERY: return tide__bind_subquery_value(s, ast, out);
     case AST_EXPR_INTERVAL: return bind_interval(s, ast, out);
     case AST_EXPR_STAR:

@@ -1,5 +1,5 @@
-// Subqueries become joins: [NOT] EXISTS and [NOT] IN in WHERE are SEMI and ANTI joins, a query used as a value is a LEFT join
-// with at most one row.
+// Subqueries become joins: [NOT] EXISTS and [NOT] IN in WHERE are SEMI and ANTI joins, all others LEFT joins with at most one
+// row (bind_subquery_value.c).
 //
 // A subquery may see columns of the query around it in its WHERE. Such conditions are taken out and become conditions of the
 // join; what they compare must then be in the subquery's result. Below an aggregation that means one more group key:
@@ -43,6 +43,22 @@ static struct expr *shift(struct arena *arena, const struct expr *expr, uint32_t
     copy->args = ARENA_ARRAY(arena, struct expr *, expr->arg_count);
     for (uint32_t i = 0; i < expr->arg_count; i++) copy->args[i] = shift(arena, expr->args[i], inner, outer);
     return copy;
+}
+
+bool tide__expr_has_virtual(const struct expr *expr) {
+    if (expr->kind == EXPR_COLUMN && expr->column >= VIRTUAL_COLUMN_FIRST) return true;
+    for (uint32_t i = 0; i < expr->arg_count; i++) {
+        if (tide__expr_has_virtual(expr->args[i])) return true;
+    }
+    return false;
+}
+
+struct expr *tide__expr_move_inner(struct arena *arena, const struct expr *expr, int32_t by) {
+    return shift(arena, expr, (uint32_t)by, OUTER_COLUMN_FIRST);
+}
+
+struct expr *tide__expr_outer(struct arena *arena, const struct expr *expr) {
+    return shift(arena, expr, OUTER_COLUMN_FIRST, 0);
 }
 
 // --- Conditions that reach out ---
@@ -199,8 +215,8 @@ tide_status tide__bind_correlate(struct correlated *c, struct correlation *corre
     return TIDE_OK;
 }
 
-static tide_status bind_correlated(struct select_scope *s, const struct ast_query *query, struct relation *out,
-                                   struct correlation *correlation) {
+tide_status tide__bind_correlated(struct select_scope *s, const struct ast_query *query, struct relation *out,
+                                  struct correlation *correlation) {
     struct binder *b = s->binder;
     struct correlation *outer = b->correlation;
     *correlation = (struct correlation){.scope = s, .outer = s->input == NULL ? NULL : s->input->node};
@@ -214,8 +230,8 @@ static tide_status bind_correlated(struct select_scope *s, const struct ast_quer
 }
 
 // The subquery's conditions, over `left_count` columns of the query around it and then the subquery's.
-static tide_status join_condition(struct binder *b, const struct correlation *correlation, uint32_t left_count,
-                                  struct expr **inout) {
+tide_status tide__bind_join_condition(struct binder *b, const struct correlation *correlation, uint32_t left_count,
+                                      struct expr **inout) {
     for (uint32_t i = 0; i < correlation->condition_count; i++) {
         TIDE_TRY(tide__bind_and(b, shift(b->arena, correlation->conditions[i], left_count, 0), inout));
     }
@@ -286,102 +302,12 @@ tide_status tide__bind_semi_join(struct select_scope *s, const struct ast_expr *
     ast = peel(ast, &negated);
     struct relation right = {0};
     struct correlation correlation;
-    TIDE_TRY(bind_correlated(s, ast->query, &right, &correlation));
+    TIDE_TRY(tide__bind_correlated(s, ast->query, &right, &correlation));
     struct plan_node *node = tide__node_join(b->arena, negated ? JOIN_ANTI : JOIN_SEMI, input, right.node, ast->pos);
     *out = node;
     if (ast->kind == AST_EXPR_IN_QUERY) {
         uint32_t values = right.node->field_count - correlation.item_count;
         TIDE_TRY(in_conditions(s, ast, input, right.node, values, negated, &node->join.condition));
     }
-    return join_condition(b, &correlation, input->field_count, &node->join.condition);
-}
-
-// --- A query as a value ---
-
-static bool has_one_row(const struct plan_node *node) {
-    while (node->kind == PLAN_CALC && node->calc.condition == NULL) node = node->inputs[0];
-    if (node->kind == PLAN_VALUES) return node->values.row_count == 1;
-    return node->kind == PLAN_GROUP_AGGREGATE && node->group_aggregate.key_count == 0;
-}
-
-// More than one row fails the job when it happens, as in Flink.
-static tide_status single_value(struct binder *b, const struct ast_expr *ast, struct bound_subquery *sub) {
-    const struct aggregate *aggregate = tide__aggregate_find(STR_LIT("SINGLE_VALUE"));
-    struct plan_node *input = sub->relation.node;
-    if (aggregate == NULL || sub->correlation.condition_count > 0) {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos,
-                      "this query is used as a value, but it may have more than one row");
-        return tide__fail_hint(b->err, "aggregate it: (SELECT MAX(x) FROM ..)");
-    }
-    struct plan_node *node = tide__node_new(b->arena, PLAN_GROUP_AGGREGATE, ast->pos, 1, 1);
-    struct aggregate_call *call = ARENA_NEW(b->arena, struct aggregate_call);
-    struct expr *arg = tide__node_column(b->arena, input, 0, ast->pos);
-    *call = (struct aggregate_call){.aggregate = aggregate,
-                                    .pos = ast->pos,
-                                    .name = "SINGLE_VALUE",
-                                    .arg_count = 1,
-                                    .arg_types = {arg->type},
-                                    .parameter = {.is_null = true},
-                                    .filter = -1};
-    const struct expr *args[1] = {arg};
-    TIDE_TRY(aggregate->infer(&b->infer, call, args, b->err));
-    node->inputs[0] = input;
-    node->group_aggregate.aggregate_count = 1;
-    node->group_aggregate.aggregates = call;
-    node->fields[0] = (struct plan_field){input->fields[0].name, call->type};
-    sub->relation.node = node;
-    return TIDE_OK;
-}
-
-tide_status tide__bind_subquery_value(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
-    struct binder *b = s->binder;
-    if (!s->allow_subqueries || s->in_aggregate || s->in_over) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos, "a query as a value is not supported in %s",
-                             s->in_aggregate ? "an aggregate"
-                             : s->in_over    ? "OVER"
-                                             : s->clause);
-    }
-    struct bound_subquery sub = {.pos = ast->pos};
-    TIDE_TRY(bind_correlated(s, ast->query, &sub.relation, &sub.correlation));
-    uint32_t values = sub.relation.node->field_count - sub.correlation.item_count;
-    if (values != 1) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "a query used as a value has one column, not %u",
-                             values);
-    }
-    bool one = sub.correlation.condition_count > 0 ? sub.correlation.one_row : has_one_row(sub.relation.node);
-    if (!one) TIDE_TRY(single_value(b, ast, &sub));
-    const struct type *type = tide__type_with_nullable(b->arena, sub.relation.node->fields[0].type, true);
-    s->subqueries = tide__bind_grow(b->arena, s->subqueries, s->subquery_count, &s->subquery_capacity,
-                                    sizeof(s->subqueries[0]));
-    s->subqueries[s->subquery_count] = sub;
-    *out = tide__bind_virtual(s, VIRTUAL_SUBQUERY, s->subquery_count++, type, ast->pos);
-    return TIDE_OK;
-}
-
-// Where there is no row to count, the count is 0.
-static tide_status count_zero(struct binder *b, struct plan_node *join, uint32_t column, struct plan_node **out) {
-    struct plan_node *calc = tide__node_calc(b->arena, join, join->field_count, join->pos);
-    memcpy(calc->fields, join->fields, join->field_count * sizeof(calc->fields[0]));
-    for (uint32_t i = 0; i < join->field_count; i++) {
-        calc->calc.outputs[i] = tide__node_column(b->arena, join, i, join->pos);
-    }
-    struct expr *args[2] = {calc->calc.outputs[column], tide__bind_integer(b, TYPE_BIGINT, 0, join->pos)};
-    TIDE_TRY(tide__bind_function(b, "COALESCE", args, 2, join->pos, &calc->calc.outputs[column]));
-    *out = calc;
-    return TIDE_OK;
-}
-
-tide_status tide__bind_join_subqueries(struct select_scope *s, uint32_t first, struct plan_node *input,
-                                       uint32_t *columns, struct plan_node **out) {
-    struct binder *b = s->binder;
-    for (uint32_t i = first; i < s->subquery_count; i++) {
-        const struct bound_subquery *sub = &s->subqueries[i];
-        struct plan_node *join = tide__node_join(b->arena, JOIN_LEFT, input, sub->relation.node, sub->pos);
-        TIDE_TRY(join_condition(b, &sub->correlation, input->field_count, &join->join.condition));
-        columns[i] = input->field_count;
-        input = join;
-        if (sub->correlation.counts) TIDE_TRY(count_zero(b, join, columns[i], &input));
-    }
-    *out = input;
-    return TIDE_OK;
+    return tide__bind_join_condition(b, &correlation, input->field_count, &node->join.condition);
 }

@@ -200,8 +200,6 @@ static const struct error_case {
      "ERROR validate: 2:27 ORDER BY 3: the query has 1 column\n"},
     {"SELECT id FROM t OFFSET 3",
      "ERROR plan: 2:25 OFFSET needs a LIMIT | add LIMIT or FETCH NEXT n ROWS ONLY\n"},
-    {"SELECT id, v IN (SELECT v FROM t) FROM t",
-     "ERROR plan: 2:12 IN with a query, other than as a condition of WHERE joined by AND, is not supported yet\n"},
     {"SELECT id FROM t WHERE id IN (SELECT id, v FROM t)",
      "ERROR validate: 2:24 IN compares 1 value with 2 columns\n"},
     {"SELECT id FROM t EXCEPT SELECT k FROM t",
