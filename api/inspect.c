@@ -76,6 +76,9 @@ static void put_head(const struct inspected *in, struct strbuf *out) {
                         info->writer_version);
     tide__strbuf_append_c(out, "size        ");
     put_bytes(in->bytes, out);
+    if (info->depth > 0)
+        tide__strbuf_printf(out, " in %u files: it holds what changed since checkpoint %llu, and so on", info->depth + 1,
+                            (unsigned long long)info->parent_id);
     tide__strbuf_printf(out, "\nrows        %llu read%s\n", (unsigned long long)info->snapshot.rows,
                         info->snapshot.ended ? ", the input has ended: the job is finished" : "");
     if (info->rows_before > 0)
@@ -106,7 +109,7 @@ static void put_parts(const struct savepoint_info *info, enum task_part_kind kin
     }
 }
 
-static void put_windows(const struct savepoint_table *table, struct strbuf *out) {
+static void put_windows(const struct savepoint_table *table, bool at_most, struct strbuf *out) {
     size_t listed = table->window_count < SAVEPOINT_WINDOWS_MAX ? table->window_count : SAVEPOINT_WINDOWS_MAX;
     for (size_t i = 0; i < listed && i < WINDOWS_SHOWN; i++) {
         const struct savepoint_window *window = &table->windows[i];
@@ -114,7 +117,7 @@ static void put_windows(const struct savepoint_table *table, struct strbuf *out)
         tide__api_put_time(window->start_ms, out);
         tide__strbuf_append_c(out, ", ");
         tide__api_put_time(window->end_ms, out);
-        tide__strbuf_printf(out, ")  %llu keys, ", (unsigned long long)window->entries);
+        tide__strbuf_printf(out, ")  %s%llu keys, ", at_most ? "at most " : "", (unsigned long long)window->entries);
         put_bytes(window->bytes, out);
         tide__strbuf_append_c(out, "\n");
     }
@@ -130,8 +133,8 @@ static void put_fields(const char *what, const struct state_field *fields, size_
     tide__strbuf_append_c(out, "\n");
 }
 
-static void put_table(const struct savepoint_table *table, struct strbuf *out) {
-    tide__strbuf_printf(out, "  %-24s %llu keys, ", table->desc.name, (unsigned long long)table->entries);
+static void put_table(const struct savepoint_table *table, bool at_most, struct strbuf *out) {
+    tide__strbuf_printf(out, "  %-24s %s%llu keys, ", table->desc.name, at_most ? "at most " : "", (unsigned long long)table->entries);
     put_bytes(table->key_bytes + table->value_bytes, out);
     if (table->desc.kind == STATE_TABLE_WINDOWED)
         tide__strbuf_printf(out, ", %llu window%s", (unsigned long long)table->window_count,
@@ -139,7 +142,7 @@ static void put_table(const struct savepoint_table *table, struct strbuf *out) {
     tide__strbuf_append_c(out, "\n");
     put_fields("key  ", table->desc.keys, table->desc.key_count, out);
     put_fields("value", table->desc.values, table->desc.value_count, out);
-    put_windows(table, out);
+    put_windows(table, at_most, out);
 }
 
 static void put_text(const struct inspected *in, struct strbuf *out) {
@@ -152,7 +155,7 @@ static void put_text(const struct inspected *in, struct strbuf *out) {
     tide__strbuf_append_c(out, "\nsinks\n");
     put_parts(info, TASK_PART_SINK, out);
     tide__strbuf_append_c(out, info->table_count > 0 ? "\nstate\n" : "\nno state\n");
-    for (size_t i = 0; i < info->table_count; i++) put_table(&info->tables[i], out);
+    for (size_t i = 0; i < info->table_count; i++) put_table(&info->tables[i], info->counts_are_bounds, out);
     tide__strbuf_append_c(out, "\nscript\n");
     tide__strbuf_append_str(out, info->sql);
     if (info->sql.len == 0 || info->sql.data[info->sql.len - 1] != '\n') tide__strbuf_append_c(out, "\n");

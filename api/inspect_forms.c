@@ -75,6 +75,9 @@ static void head_lines(struct lines *lines, const struct inspected *in) {
     number_line(lines, "savepoint", "", "statement", info->statement_index + 1);
     time_line(lines, "savepoint", "", "taken", info->created_ms);
     number_line(lines, "savepoint", "", "checkpoint", info->checkpoint_id);
+    if (info->depth > 0) number_line(lines, "savepoint", "", "builds_on", info->parent_id);
+    if (info->depth > 0) number_line(lines, "savepoint", "", "files", info->depth + 1);
+    if (info->counts_are_bounds) line(lines, "savepoint", "", "counts", tide__str("at most"));
     number_line(lines, "savepoint", "", "format_version", info->format_version);
     line(lines, "savepoint", "", "writer_version", tide__str(info->writer_version));
     number_line(lines, "savepoint", "", "bytes", in->bytes);
@@ -286,6 +289,9 @@ void tide__api_inspect_json(const struct inspected *in, struct strbuf *out) {
     number_member("statement", info->statement_index + 1, out);
     time_member("taken", info->created_ms, out);
     number_member("checkpoint", info->checkpoint_id, out);
+    if (info->depth > 0) number_member("builds_on", info->parent_id, out);
+    if (info->depth > 0) number_member("files", info->depth + 1, out);
+    if (info->counts_are_bounds) text_member("counts", "at most", out);
     number_member("format_version", info->format_version, out);
     text_member("writer_version", info->writer_version, out);
     number_member("bytes", in->bytes, out);

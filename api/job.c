@@ -107,6 +107,13 @@ static tide_status open_task(struct job *job, const char *work, tide_error *err)
     return tide__task_open(&env, &job->task, err);
 }
 
+static void close_task(struct job *job) {
+    tide__task_close(job->task);
+    tide__state_close(job->store);
+    job->task = NULL;
+    job->store = NULL;
+}
+
 static void close_job(struct job *job) {
     tide_error ignored;
     tide__error_clear(&ignored);
@@ -121,13 +128,12 @@ static void close_job(struct job *job) {
         summary->rows_skipped += stats.rows_skipped;
         summary->late_rows += stats.late_rows;
         summary->windows_fired += stats.windows_fired;
-        summary->checkpoints += job->done;
-        summary->checkpoint_bytes = job->last_bytes;
+        tide__api_checkpoint_sum(job, summary);
         if (job->budget.used_max > summary->memory_max_bytes) summary->memory_max_bytes = job->budget.used_max;
         summary->jobs++;
     }
-    tide__task_close(job->task);
-    tide__state_close(job->store);
+    close_task(job);
+    tide__checkpointer_free(job->checkpointer);
     if (job->temporary_dir != NULL) {
         if (job->run->state_dir != NULL) tide__state_dir_close(job->run->state_dir);
         job->run->state_dir = NULL;
@@ -171,11 +177,30 @@ static tide_status load_tables(struct job *job, struct savepoint *savepoint, tid
     return TIDE_OK;
 }
 
-static tide_status restore(struct job *job, tide_error *err) {
+// Damage shows while the tables are loaded, for nothing is read twice: then an older checkpoint is loaded instead.
+static tide_status load(struct job *job, const char *work, tide_error *err) {
     struct script_run *run = job->run;
-    struct savepoint *savepoint = run->resume.savepoint;
-    const struct savepoint_info *info = tide__savepoint_info(savepoint);
-    TIDE_TRY(load_tables(job, savepoint, err));
+    for (;;) {
+        tide_error failure;
+        tide__error_clear(&failure);
+        tide_status status = load_tables(job, run->resume.savepoint, &failure);
+        if (status == TIDE_OK) return TIDE_OK;
+        if (status != TIDE_ERR_SAVEPOINT || run->resume.dir == NULL) {
+            if (err != NULL) *err = failure;
+            return status;
+        }
+        TIDE_TRY(tide__api_resume_fall_back(run, &failure, err));
+        TIDE_TRY(tide__api_resume_check(run, job->plan, err));
+        close_task(job);
+        if (run->resume.same_job) job->run_id = tide__savepoint_info(run->resume.savepoint)->run_id;
+        TIDE_TRY(open_task(job, work, err));
+    }
+}
+
+static tide_status restore(struct job *job, const char *work, tide_error *err) {
+    struct script_run *run = job->run;
+    TIDE_TRY(load(job, work, err));
+    const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
     struct task_snapshot snapshot = info->snapshot;
     snapshot.parts = ARENA_ARRAY(&job->arena, struct task_part, snapshot.part_count + 1);
     snapshot.part_count = 0;
@@ -183,7 +208,6 @@ static tide_status restore(struct job *job, tide_error *err) {
         if (!tide__api_is_reset(&run->resume, info->snapshot.parts[i].operator_id))
             snapshot.parts[snapshot.part_count++] = info->snapshot.parts[i];
     TIDE_TRY(tide__task_restore(job->task, &snapshot, err));
-    if (run->resume.same_job) job->next_id = info->checkpoint_id + 1;
     run->rows_before = info->rows_before;
     return TIDE_OK;
 }
@@ -225,21 +249,22 @@ static bool wants_attention(void *ctx) {
     return job->run->control != NULL && tide__api_control_pending(job->run->control);
 }
 
-static tide_status checkpoint_and_wait(struct job *job, const char *path, tide_error *err) {
-    TIDE_TRY(tide__api_checkpoint_begin(job, path, err));
+static tide_status checkpoint_and_wait(struct job *job, const char *path, enum checkpoint_form form, tide_error *err) {
+    TIDE_TRY(tide__api_checkpoint_begin(job, path, form, err));
+    tide__api_pause_end(job);  // what the job waits for here is no pause of a periodic one
     return tide__api_checkpoint_wait(job, err);
 }
 
-// A savepoint publishes the sinks' rows, so the state directory must know of it too: there it is a checkpoint first,
+// A savepoint publishes the sinks' rows, so the state directory must know of it too: there it is a full checkpoint first,
 // and the file a copy of that. Otherwise a crash would go back behind what is already visible.
 static tide_status savepoint_to(struct job *job, const char *path, tide_error *err) {
     TIDE_TRY(tide__api_checkpoint_wait(job, err));
-    if (!job->checkpoints) return checkpoint_and_wait(job, path, err);
+    if (!job->checkpoints) return checkpoint_and_wait(job, path, CHECKPOINT_FULL, err);
     uint64_t id = job->next_id;
-    TIDE_TRY(checkpoint_and_wait(job, NULL, err));
+    TIDE_TRY(checkpoint_and_wait(job, NULL, CHECKPOINT_FULL, err));
     struct strbuf from = {0};
     tide_status status =
-        tide__state_dir_checkpoint_path(job->run->state_dir, job->plan->statement_index + 1, id, &from, err);
+        tide__state_dir_checkpoint_path(job->run->state_dir, job->plan->statement_index + 1, id, false, &from, err);
     if (status == TIDE_OK) status = tide__api_savepoint_copy(from.data, path, err);
     tide__strbuf_deinit(&from);
     return status;
@@ -250,7 +275,7 @@ static tide_status stop_with_checkpoint(struct job *job, tide_error *err) {
         tide__fail(err, TIDE_ERR_NO_CHECKPOINT, "stopped; nothing was kept, for the job has no state directory");
         return tide__fail_hint(err, "Run it with --state-dir DIR to be able to resume.");
     }
-    tide_status status = checkpoint_and_wait(job, NULL, err);
+    tide_status status = checkpoint_and_wait(job, NULL, CHECKPOINT_ANY, err);
     if (status != TIDE_OK) {
         if (err != NULL) err->status = TIDE_ERR_NO_CHECKPOINT;
         return TIDE_ERR_NO_CHECKPOINT;
@@ -283,7 +308,7 @@ static tide_status see_to(struct job *job, tide_error *err) {
     if (job->interrupted >= 2) return tide__fail(err, TIDE_ERR_NO_CHECKPOINT, "stopped at once, without a checkpoint");
     if (job->interrupted == 1 || job->asked_to_stop) return stop_with_checkpoint(job, err);
     bool due = job->interval_ms > 0 && (tide__api_seconds() - job->last_started) * 1000 >= (double)job->interval_ms;
-    if (job->checkpoints && due && !tide__api_checkpoint_busy(job)) return tide__api_checkpoint_begin(job, NULL, err);
+    if (job->checkpoints && due && !tide__api_checkpoint_busy(job)) return tide__api_checkpoint_begin(job, NULL, CHECKPOINT_ANY, err);
     return TIDE_OK;
 }
 
@@ -303,12 +328,14 @@ static tide_status run_to_end(struct job *job, uint64_t stop_row, tide_error *er
         uint64_t checkpoint_row = next_checkpoint_row(job);
         enum task_event event;
         uint64_t until = checkpoint_row < stop_row ? checkpoint_row : stop_row;
+        tide__api_pause_end(job);
         TIDE_TRY(tide__task_run(job->task, until, wants_attention, job, &event, err));
         if (event == TASK_ENDED) return TIDE_OK;
         if (event == TASK_ROWS && tide__task_rows(job->task) >= stop_row) return stop_with_savepoint(job, err);
         if (event == TASK_ROWS) {
+            tide__api_pause_begin(job);
             TIDE_TRY(tide__api_checkpoint_wait(job, err));
-            TIDE_TRY(tide__api_checkpoint_begin(job, NULL, err));
+            TIDE_TRY(tide__api_checkpoint_begin(job, NULL, CHECKPOINT_ANY, err));
         }
         TIDE_TRY(see_to(job, err));
     }
@@ -318,7 +345,7 @@ static tide_status run_to_end(struct job *job, uint64_t stop_row, tide_error *er
 static tide_status finish(struct job *job, tide_error *err) {
     TIDE_TRY(tide__api_checkpoint_wait(job, err));
     if (job->run->options->stop_savepoint != NULL) return savepoint_to(job, job->run->options->stop_savepoint, err);
-    if (job->checkpoints) return checkpoint_and_wait(job, NULL, err);
+    if (job->checkpoints) return checkpoint_and_wait(job, NULL, CHECKPOINT_ANY, err);
     return tide__task_finish(job->task, err);
 }
 
@@ -388,6 +415,17 @@ static tide_status choose_run_id(struct job *job, bool resumed, tide_error *err)
                                   err);
 }
 
+static void number_checkpoints(struct job *job, bool resumed) {
+    const struct script_run *run = job->run;
+    uint32_t number = job->plan->statement_index + 1;
+    job->next_id = 1;
+    if (!job->checkpoints) return;
+    job->next_id = tide__state_dir_last_id(run->state_dir, number) + 1;
+    uint64_t from = resumed && run->resume.same_job ? tide__savepoint_info(run->resume.savepoint)->checkpoint_id : 0;
+    job->checkpointer =
+        tide__checkpointer_new(run->state_dir, number, job->store, run->options->retain, from, job->next_id);
+}
+
 static tide_status open_and_run(struct job *job, tide_error *err) {
     struct script_run *run = job->run;
     const char *work = NULL;
@@ -395,10 +433,10 @@ static tide_status open_and_run(struct job *job, tide_error *err) {
     if (resumed) TIDE_TRY(tide__api_resume_check(run, job->plan, err));
     TIDE_TRY(open_dirs(job, &work, err));
     TIDE_TRY(choose_run_id(job, resumed, err));
-    job->next_id = 1;
     tide__plan_describe(job->plan, &job->arena, &job->description);
     TIDE_TRY(open_task(job, work, err));
-    TIDE_TRY(resumed ? restore(job, err) : tide__task_begin(job->task, err));
+    TIDE_TRY(resumed ? restore(job, work, err) : tide__task_begin(job->task, err));
+    number_checkpoints(job, resumed);
     bool ended = resumed && tide__savepoint_info(run->resume.savepoint)->snapshot.ended;
     tide_status status = ended ? run_ended(job, err) : run_opened(job, err);
     run->ended_before = ended;

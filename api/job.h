@@ -3,17 +3,28 @@
 #define TIDE_API_JOB_H
 
 #include "api/script.h"
+#include "checkpoint/checkpointer.h"
 #include "engine/task.h"
 
 #include <pthread.h>
+
+enum checkpoint_form { CHECKPOINT_ANY, CHECKPOINT_FULL };  // a delta will do; it must be one file
 
 // A checkpoint on its way: made on the job's thread, written on the state's background thread.
 struct checkpoint {
     struct job *job;
     struct arena arena;              // of info
     struct savepoint_info info;
-    const char *path;                // where it is written
-    bool periodic;                   // counts for retention
+    const char *path;                // where it is written; NULL: it is one of the state directory's
+    enum checkpoint_form form;
+    double began;
+};
+
+// How long the job stood still at its barriers: the last milliseconds of them all, for the summary.
+struct pauses {
+    float *items;
+    size_t count, cap;
+    double began;                    // of the pause that goes on; 0: none
 };
 
 struct job {
@@ -31,7 +42,9 @@ struct job {
     bool checkpoints;                // there is a place for them
     int64_t interval_ms;             // 0: not by time
     uint64_t every_rows;             // 0: not by rows
+    struct checkpointer *checkpointer; // NULL: no place
     uint64_t next_id;
+    struct pauses pauses;
     double last_started;             // of the last checkpoint
     double last_finished;            // 0: none yet
 
@@ -39,8 +52,9 @@ struct job {
     pthread_cond_t idle;
     uint32_t in_flight;
     tide_error failure;              // of the background thread; the first one
-    uint64_t done;                   // checkpoints written
-    uint64_t last_bytes;
+    uint64_t done, deltas;           // checkpoints written; of them deltas
+    uint64_t last_bytes, bytes;      // of the last one; of all
+    double seconds_max;              // from barrier to durable
 
     // collecting rows
     tide_column *columns;
@@ -53,8 +67,14 @@ struct job {
     bool asked_to_stop;              // over the socket
 };
 
-// Takes a checkpoint: barrier now, the rest in the background. `path` NULL: the next periodic one.
-tide_status tide__api_checkpoint_begin(struct job *job, const char *path, tide_error *err) TIDE_CHECKED;
+// Takes a checkpoint: barrier now, the rest in the background. `path` NULL: the next one of the state directory.
+tide_status tide__api_checkpoint_begin(struct job *job, const char *path, enum checkpoint_form form,
+                                       tide_error *err) TIDE_CHECKED;
+// The job stands still from now on, or goes on.
+void tide__api_pause_begin(struct job *job);
+void tide__api_pause_end(struct job *job);
+// Adds what the job's checkpoints cost to the summary.
+void tide__api_checkpoint_sum(struct job *job, tide_summary *summary);
 // Waits for those on their way; returns the first failure.
 tide_status tide__api_checkpoint_wait(struct job *job, tide_error *err) TIDE_CHECKED;
 // A failure of the background, without waiting.

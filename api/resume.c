@@ -15,13 +15,40 @@ static bool is_folder(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+static void warn_skipped(const struct script_run *run, const char *skipped) {
+    if (skipped == NULL) return;
+    tide__api_message(run, TIDE_WARNING, "Look at it with: tidemark savepoint verify FILE",
+                      "fell back to an older checkpoint: %s", skipped);
+}
+
+// Only its index is checked; the rest is when it is loaded.
 static tide_status open_newest(struct script_run *run, const char *dir, tide_error *err) {
     const char *skipped = NULL;
-    TIDE_TRY(tide__state_dir_newest(dir, &run->arena, &run->resume.savepoint, &run->resume.path, &skipped, err));
-    if (skipped != NULL)
-        tide__api_message(run, TIDE_WARNING, "Look at it with: tidemark savepoint verify FILE", "fell back to an older checkpoint: %s",
-                          skipped);
+    run->resume.dir = dir;
+    TIDE_TRY(tide__state_dir_latest(dir, &run->arena, &run->resume.savepoint, &run->resume.path, &skipped, err));
+    warn_skipped(run, skipped);
     return TIDE_OK;
+}
+
+tide_status tide__api_resume_fall_back(struct script_run *run, const tide_error *why, tide_error *err) {
+    uint64_t id = tide__savepoint_info(run->resume.savepoint)->checkpoint_id;
+    tide__savepoint_close(run->resume.savepoint);
+    run->resume.savepoint = NULL;
+    const char *skipped = NULL;
+    TIDE_TRY(tide__state_dir_older(run->resume.dir, id, why->message, &run->arena, &run->resume.savepoint,
+                                   &run->resume.path, &skipped, err));
+    warn_skipped(run, skipped);
+    return TIDE_OK;
+}
+
+static void warn_missing(struct script_run *run) {
+    const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
+    if (info->missing_count == 0) return;
+    uint64_t entries = 0;
+    for (size_t i = 0; i < info->missing_count; i++) entries += info->missing[i].entries;
+    tide__api_message(run, TIDE_WARNING, "Results that depend on them will be wrong.",
+                      "%s was salvaged from a damaged savepoint: up to %llu keys of state are missing", run->resume.path,
+                      (unsigned long long)entries);
 }
 
 static tide_status open_from(struct script_run *run, tide_error *err) {
@@ -127,6 +154,7 @@ tide_status tide__api_resume_check(struct script_run *run, const struct plan *pl
     struct compat_report report;
     const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
     tide__compat_compare(&info->plan, &description, &run->arena, &report);
+    run->resume.reset_count = 0;
     run->resume.resets = ARENA_ARRAY(&run->arena, const char *, report.change_count + 1);
     size_t refused = 0;
     for (size_t i = 0; i < report.change_count; i++) {
@@ -143,6 +171,7 @@ tide_status tide__api_resume_check(struct script_run *run, const struct plan *pl
         run->resume.resets[run->resume.reset_count++] = change->operator_id;
     }
     if (refused > 0) return err->status;
+    warn_missing(run);
     tide__api_message(run, TIDE_NOTE, NULL, "goes on from %s, after row %llu", run->resume.path,
                       (unsigned long long)info->snapshot.rows);
     return TIDE_OK;

@@ -1,8 +1,9 @@
 // Savepoints by hand: take one of a running or a stopped job, check one, list a state directory's; and stopping a job.
 //
 // A running job is asked over its socket and writes the file itself, at its next barrier. Of a stopped one the newest
-// checkpoint is copied: checkpoints and savepoints are the same file.
+// checkpoint is copied: checkpoints and savepoints are the same file. A delta is merged with what it builds on.
 #include "api/inspect.h"
+#include "api/key_text.h"
 #include "api/script.h"
 #include "base/time.h"
 
@@ -59,7 +60,10 @@ static tide_status copy_newest(const char *state_dir, const char *to, struct are
         tide__error_set_file(err, state_dir);
         return TIDE_ERR_SAVEPOINT;
     }
-    tide_status status = tide__api_savepoint_copy(from, to, err);
+    uint64_t bytes;
+    tide_status status = tide__savepoint_info(savepoint)->depth == 0
+                             ? tide__api_savepoint_copy(from, to, err)
+                             : tide__savepoint_rewrite(savepoint, to, &bytes, err);
     tide__savepoint_close(savepoint);
     return status;
 }
@@ -98,75 +102,63 @@ struct verification {
     tide_write_fn *write;
     void *ctx;
     const char *path;
-    const struct savepoint_info *info;  // NULL: the manifest can't be read
-    uint64_t broken;
 };
 
-static int64_t key_time(const char *at) {
-    uint64_t v = 0;
-    for (int i = 0; i < 8; i++) v = v << 8 | (unsigned char)at[i];
-    return (int64_t)(v ^ (UINT64_C(1) << 63));
+static void put_lost(const struct state_table_desc *desc, struct str first, struct str last, uint64_t entries,
+                     struct strbuf *out) {
+    tide__strbuf_printf(out, "%llu keys from ", (unsigned long long)entries);
+    tide__api_put_key(desc, first, out);
+    tide__strbuf_append_c(out, " to ");
+    tide__api_put_key(desc, last, out);
 }
 
-// What a chunk held: its entries, and the windows from its first to its last key.
-static void put_lost(const struct savepoint_info *info, const char *table, uint32_t chunk, struct strbuf *out) {
-    for (size_t i = 0; i < info->table_count; i++) {
-        const struct savepoint_table *of = &info->tables[i];
-        if (strcmp(of->desc.name, table) != 0 || chunk >= of->chunk_count) continue;
-        const struct savepoint_chunk *index = &of->chunks[chunk];
-        tide__strbuf_printf(out, "; lost: %llu keys", (unsigned long long)index->entries);
-        if (of->desc.kind != STATE_TABLE_WINDOWED || index->first_key.len < 16 || index->last_key.len < 16) return;
-        tide__strbuf_append_c(out, " of the windows from [");
-        tide__api_put_time(key_time(index->first_key.data), out);
-        tide__strbuf_append_c(out, ", ");
-        tide__api_put_time(key_time(index->first_key.data + 8), out);
-        tide__strbuf_append_c(out, ") to [");
-        tide__api_put_time(key_time(index->last_key.data), out);
-        tide__strbuf_append_c(out, ", ");
-        tide__api_put_time(key_time(index->last_key.data + 8), out);
-        tide__strbuf_append_c(out, ")");
-        return;
-    }
-}
-
-static void report_damage(void *ctx, const char *table, uint32_t chunk, uint64_t offset, const char *what) {
+static void report_damage(void *ctx, const struct savepoint_damage *damage) {
     struct verification *v = ctx;
-    v->broken++;
     struct strbuf text = {0};
-    if (chunk == UINT32_MAX) {
-        tide__strbuf_printf(&text, "%s\n", what);
+    if (damage->desc == NULL) {
+        tide__strbuf_printf(&text, "%s\n", damage->what);
     } else {
-        tide__strbuf_printf(&text, "%s: state %s, chunk %u at offset %llu: %s", v->path, table, chunk,
-                            (unsigned long long)offset, what);
-        if (v->info != NULL) put_lost(v->info, table, chunk, &text);
+        tide__strbuf_printf(&text, "%s: state %s, ", damage->path, damage->desc->name);
+        if (damage->section != UINT32_MAX) tide__strbuf_printf(&text, "section %u, ", damage->section);
+        tide__strbuf_printf(&text, "chunk %u at offset %llu: %s; lost: ", damage->chunk,
+                            (unsigned long long)damage->index->offset, damage->what);
+        put_lost(damage->desc, damage->index->first_key, damage->index->last_key, damage->index->entries, &text);
         tide__strbuf_append_c(&text, "\n");
     }
     put(v->write, v->ctx, &text);
     tide__strbuf_deinit(&text);
 }
 
-static tide_status verify_file(struct verification *v, tide_error *err) {
-    struct savepoint *savepoint = NULL;
-    tide_error ignored;
-    tide__error_clear(&ignored);
-    // What can't be opened is reported below.
-    if (tide__savepoint_open(v->path, &savepoint, &ignored) == TIDE_OK) v->info = tide__savepoint_info(savepoint);
-    tide_status status = tide__savepoint_verify(v->path, report_damage, v, err);
-    if (status == TIDE_OK && v->info != NULL) {
-        uint64_t entries = 0, chunks = 0;
-        for (size_t i = 0; i < v->info->table_count; i++) {
-            entries += v->info->tables[i].entries;
-            chunks += v->info->tables[i].chunk_count;
-        }
-        struct strbuf text = {0};
-        tide__strbuf_printf(&text, "%s: whole: %llu keys in %llu chunks, %llu bytes\n", v->path,
-                            (unsigned long long)entries, (unsigned long long)chunks,
-                            (unsigned long long)tide__savepoint_bytes(savepoint));
-        put(v->write, v->ctx, &text);
-        tide__strbuf_deinit(&text);
+static void count_chunks(const struct savepoint_info *info, uint64_t *out_entries, uint64_t *out_chunks) {
+    *out_entries = *out_chunks = 0;
+    for (size_t i = 0; i < info->table_count; i++) {
+        *out_entries += info->tables[i].entries;
+        *out_chunks += info->tables[i].chunk_count;
     }
+    for (size_t i = 0; i < info->section_count; i++) *out_chunks += info->sections[i].chunk_count;
+}
+
+static tide_status verify_file(struct verification *v, tide_error *err) {
+    TIDE_TRY(tide__savepoint_verify(v->path, report_damage, v, err));
+    struct savepoint *savepoint;
+    TIDE_TRY(tide__savepoint_open(v->path, &savepoint, err));
+    const struct savepoint_info *info = tide__savepoint_info(savepoint);
+    uint64_t entries, chunks;
+    count_chunks(info, &entries, &chunks);
+    struct strbuf text = {0};
+    tide__strbuf_printf(&text, "%s: whole: %s%llu keys%s in %llu chunks, %llu bytes", v->path,
+                        info->counts_are_bounds ? "at most " : "", (unsigned long long)entries,
+                        info->depth > 0 ? " with what it builds on, of which" : "", (unsigned long long)chunks,
+                        (unsigned long long)tide__savepoint_bytes(savepoint));
+    if (info->depth > 0)
+        tide__strbuf_printf(&text, " in %u files, back to checkpoint %llu", info->depth + 1,
+                            (unsigned long long)tide__savepoint_base_id(savepoint));
+    if (info->missing_count > 0) tide__strbuf_append_c(&text, "; salvaged, keys are missing");
+    tide__strbuf_append_c(&text, "\n");
+    put(v->write, v->ctx, &text);
+    tide__strbuf_deinit(&text);
     tide__savepoint_close(savepoint);
-    return status;
+    return TIDE_OK;
 }
 
 struct verify_all {
@@ -201,6 +193,50 @@ tide_status tide_savepoint_verify(const char *path, tide_write_fn *write, void *
     return all.status;
 }
 
+// --- salvage ------------------------------------------------------------------------------------------------------
+
+static void put_missing(const struct savepoint_info *info, struct strbuf *out) {
+    for (size_t i = 0; i < info->missing_count; i++) {
+        const struct savepoint_missing *missing = &info->missing[i];
+        const struct state_table_desc *desc = &info->tables[missing->table].desc;
+        tide__strbuf_printf(out, "not in it: state %s, up to ", desc->name);
+        put_lost(desc, missing->first_key, missing->last_key, missing->entries, out);
+        tide__strbuf_append_c(out, "\n");
+    }
+}
+
+static tide_status salvage(struct verification *v, const char *out_path, tide_error *err) {
+    struct stat info;
+    if (stat(v->path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        tide__fail(err, TIDE_ERR_OPTION, "%s is a folder, not a savepoint", v->path);
+        return tide__fail_hint(err, "Name one of the files that `tidemark savepoint list` shows.");
+    }
+    if (access(out_path, F_OK) == 0) return tide__fail(err, TIDE_ERR_OPTION, "%s is there already", out_path);
+    uint64_t missing;
+    TIDE_TRY(tide__savepoint_salvage(v->path, out_path, report_damage, v, &missing, err));
+    struct savepoint *savepoint;
+    TIDE_TRY(tide__savepoint_open(out_path, &savepoint, err));
+    struct strbuf text = {0};
+    uint64_t entries, chunks;
+    count_chunks(tide__savepoint_info(savepoint), &entries, &chunks);
+    put_missing(tide__savepoint_info(savepoint), &text);
+    tide__strbuf_printf(&text, "%s: %llu keys saved, up to %llu lost\n", out_path, (unsigned long long)entries,
+                        (unsigned long long)missing);
+    put(v->write, v->ctx, &text);
+    tide__strbuf_deinit(&text);
+    tide__savepoint_close(savepoint);
+    return TIDE_OK;
+}
+
+tide_status tide_savepoint_salvage(const char *path, const char *out_path, tide_write_fn *write, void *ctx,
+                                   tide_error *err) {
+    tide_error own_error;
+    if (err == NULL) err = &own_error;
+    tide__error_clear(err);
+    struct verification v = {.write = write, .ctx = ctx, .path = path};
+    return salvage(&v, out_path, err);
+}
+
 // --- list and stop ------------------------------------------------------------------------------------------------
 
 struct listing {
@@ -220,7 +256,9 @@ static void list_one(void *ctx, uint32_t job, uint64_t id, const char *path) {
     const struct savepoint_info *info = tide__savepoint_info(savepoint);
     tide__strbuf_printf(&listing->text, "%llu\t", (unsigned long long)info->snapshot.rows);
     tide__api_put_time(info->created_ms, &listing->text);
-    tide__strbuf_printf(&listing->text, "\t%llu\t%s\t%s\n", (unsigned long long)tide__savepoint_bytes(savepoint), path,
+    tide__strbuf_printf(&listing->text, "\t%llu\t%s\t", (unsigned long long)tide__savepoint_file_bytes(savepoint), path);
+    if (info->depth > 0) tide__strbuf_printf(&listing->text, "builds on %llu", (unsigned long long)info->parent_id);
+    tide__strbuf_printf(&listing->text, "%s%s\n", info->depth > 0 && info->snapshot.ended ? ", " : "",
                         info->snapshot.ended ? "finished" : "");
     tide__savepoint_close(savepoint);
 }

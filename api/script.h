@@ -15,6 +15,7 @@
 struct resume {
     struct savepoint *savepoint;  // NULL: from the beginning
     const char *path;
+    const char *dir;              // the state directory that it was found in; NULL: it was named
     bool same_job;                // resuming in its own state directory (else --from)
     size_t reset_count;           // operators that start empty (--on-incompatible reset)
     const char **resets;          // their ids
@@ -48,6 +49,8 @@ void tide__api_message_at(const struct script_run *run, enum tide_severity sever
 
 // Finds out where to go on from (state directory, --from) and takes the lock.
 tide_status tide__api_resume_open(struct script_run *run, tide_error *err) TIDE_CHECKED;
+// The savepoint turned out to be damaged, as `why` says: takes the next older one.
+tide_status tide__api_resume_fall_back(struct script_run *run, const tide_error *why, tide_error *err) TIDE_CHECKED;
 void tide__api_resume_close(struct script_run *run);
 // Refuses a plan that can't go on from run->resume; with --on-incompatible reset notes which operators start empty instead.
 tide_status tide__api_resume_check(struct script_run *run, const struct plan *plan, tide_error *err) TIDE_CHECKED;

@@ -28,11 +28,22 @@ static size_t common_prefix(struct str a, struct str b) {
     return i;
 }
 
+static const unsigned char op_bytes[] = {
+    [STATE_ADD] = CHUNK_OP_ADD, [STATE_REPLACE] = CHUNK_OP_REPLACE, [STATE_DELETE] = CHUNK_OP_DELETE};
+
 bool tide__chunk_add(struct chunk_builder *chunk, struct str key, struct str value) {
+    struct state_entry entry = {.op = STATE_REPLACE, .key = key, .value = value};
+    return tide__chunk_add_op(chunk, &entry);
+}
+
+bool tide__chunk_add_op(struct chunk_builder *chunk, const struct state_entry *entry) {
+    struct str key = entry->key, value = entry->value;
+    size_t max = chunk->with_ops ? CHUNK_DELTA_MAX : CHUNK_RAW_MAX;
     size_t shared = chunk->entries > 0 ? common_prefix(tide__strbuf_str(&chunk->last_key), key) : 0;
     size_t unshared = key.len - shared;
-    size_t size = varint_size(shared) + varint_size(unshared) + unshared + varint_size(value.len) + value.len;
-    if (chunk->entries > 0 && chunk->raw + size > CHUNK_RAW_MAX - CHUNK_OVERHEAD_MAX) return false;
+    size_t size = varint_size(shared) + varint_size(unshared) + unshared + varint_size(value.len) + value.len +
+                  (chunk->with_ops ? 1 : 0);
+    if (chunk->entries > 0 && chunk->raw + size > max - CHUNK_OVERHEAD_MAX) return false;
     assert(chunk->entries == 0 || tide__str_cmp(tide__strbuf_str(&chunk->last_key), key) < 0);
     if (chunk->entries == chunk->cap) {
         chunk->cap = chunk->cap > 0 ? chunk->cap * 2 : 256;
@@ -43,6 +54,7 @@ bool tide__chunk_add(struct chunk_builder *chunk, struct str key, struct str val
     chunk->shared[chunk->entries] = (uint32_t)shared;
     chunk->unshared[chunk->entries] = (uint32_t)unshared;
     chunk->value_lengths[chunk->entries] = (uint32_t)value.len;
+    if (chunk->with_ops) tide__strbuf_append_char(&chunk->ops, (char)op_bytes[entry->op]);
     tide__strbuf_append(&chunk->key_data, key.data + shared, unshared);
     tide__strbuf_append(&chunk->value_data, value.data, value.len);
     chunk->last_key.len = shared;
@@ -56,6 +68,16 @@ bool tide__chunk_add(struct chunk_builder *chunk, struct str key, struct str val
     return true;
 }
 
+// As short as they can be said: see the schema.
+static ProtobufCBinaryData shortest_ops(const struct chunk_builder *chunk) {
+    ProtobufCBinaryData all = {chunk->ops.len, (uint8_t *)chunk->ops.data};
+    if (all.len == 0) return all;
+    for (size_t i = 1; i < all.len; i++)
+        if (all.data[i] != all.data[0]) return all;
+    all.len = all.data[0] == CHUNK_OP_REPLACE ? 0 : 1;
+    return all;
+}
+
 void tide__chunk_pack(const struct chunk_builder *chunk, struct strbuf *out) {
     Tide__Pb__Chunk message = TIDE__PB__CHUNK__INIT;
     message.table = chunk->table;
@@ -66,6 +88,7 @@ void tide__chunk_pack(const struct chunk_builder *chunk, struct strbuf *out) {
     message.unshared = chunk->unshared;
     message.value_data = (ProtobufCBinaryData){chunk->value_data.len, (uint8_t *)chunk->value_data.data};
     message.value_lengths = chunk->value_lengths;
+    message.ops = shortest_ops(chunk);
     char *at = tide__strbuf_reserve(out, chunk->raw + CHUNK_OVERHEAD_MAX);
     size_t size = tide__pb__chunk__pack(&message, (uint8_t *)at);
     assert(size <= chunk->raw + CHUNK_OVERHEAD_MAX);
@@ -75,6 +98,7 @@ void tide__chunk_pack(const struct chunk_builder *chunk, struct strbuf *out) {
 void tide__chunk_clear(struct chunk_builder *chunk) {
     chunk->entries = 0;
     chunk->raw = 0;
+    tide__strbuf_clear(&chunk->ops);
     tide__strbuf_clear(&chunk->key_data);
     tide__strbuf_clear(&chunk->value_data);
     tide__strbuf_clear(&chunk->first_key);
@@ -85,6 +109,7 @@ void tide__chunk_deinit(struct chunk_builder *chunk) {
     tide__free(chunk->shared);
     tide__free(chunk->unshared);
     tide__free(chunk->value_lengths);
+    tide__strbuf_deinit(&chunk->ops);
     tide__strbuf_deinit(&chunk->key_data);
     tide__strbuf_deinit(&chunk->value_data);
     tide__strbuf_deinit(&chunk->first_key);
@@ -130,10 +155,26 @@ bool tide__chunk_value_fits(const struct state_table_desc *desc, struct str valu
     return at == value.len;
 }
 
+static enum chunk_op op_at(const struct chunk *chunk, size_t i) {
+    if (chunk->ops.len == 0) return CHUNK_OP_REPLACE;
+    return (enum chunk_op)chunk->ops.data[chunk->ops.len == 1 ? 0 : i];
+}
+
+static const char *check_ops(const struct chunk *chunk, bool delta) {
+    if (chunk->ops.len == 0) return NULL;
+    if (!delta) return "it has operations, which only a delta may have";
+    if (chunk->ops.len != 1 && chunk->ops.len != chunk->entries) return "its columns differ in length";
+    for (size_t i = 0; i < chunk->ops.len; i++)
+        if ((unsigned char)chunk->ops.data[i] > CHUNK_OP_DELETE) return "it has an unknown operation";
+    return NULL;
+}
+
 static const char *check_values(const struct chunk *chunk, const struct state_table_desc *desc) {
     const char *at = chunk->value_data;
     for (size_t i = 0; i < chunk->entries; i++) {
-        if (!tide__chunk_value_fits(desc, (struct str){at, chunk->value_lengths[i]}))
+        if (op_at(chunk, i) == CHUNK_OP_DELETE) {
+            if (chunk->value_lengths[i] > 0) return "a deletion has a value";
+        } else if (!tide__chunk_value_fits(desc, (struct str){at, chunk->value_lengths[i]}))
             return "a value has not the fields of its table";
         at += chunk->value_lengths[i];
     }
@@ -167,7 +208,8 @@ static const char *check_keys(const struct chunk *chunk, size_t key_bytes_min, c
 }
 
 const char *tide__chunk_unpack(struct str raw, uint32_t table, const struct state_table_desc *desc,
-                               const struct savepoint_chunk *index, struct arena *arena, struct chunk *out) {
+                               const struct savepoint_chunk *index, bool delta, struct arena *arena,
+                               struct chunk *out) {
     struct pb_arena memory = {.arena = arena, .left = 16 * raw.len + ((size_t)1 << 16)};
     ProtobufCAllocator allocator = tide__pb_allocator(&memory);
     Tide__Pb__Chunk *message = tide__pb__chunk__unpack(&allocator, raw.len, (const uint8_t *)raw.data);
@@ -186,20 +228,24 @@ const char *tide__chunk_unpack(struct str raw, uint32_t table, const struct stat
         .value_lengths = message->value_lengths,
         .key_data = message->key_data.data != NULL ? (const char *)message->key_data.data : "",
         .value_data = message->value_data.data != NULL ? (const char *)message->value_data.data : "",
+        .ops = {(const char *)message->ops.data, message->ops.len},
     };
-    const char *bad = check_keys(out, desc->kind == STATE_TABLE_WINDOWED ? WINDOW_KEY_BYTES : 0, index);
+    const char *bad = check_ops(out, delta);
+    if (bad == NULL) bad = check_keys(out, desc->kind == STATE_TABLE_WINDOWED ? WINDOW_KEY_BYTES : 0, index);
     return bad != NULL ? bad : check_values(out, desc);
 }
 
-bool tide__chunk_next(const struct chunk *chunk, struct chunk_cursor *cursor, struct str *out_key,
-                      struct str *out_value) {
+bool tide__chunk_next(const struct chunk *chunk, struct chunk_cursor *cursor, struct state_entry *out) {
+    static const enum state_op ops[] = {
+        [CHUNK_OP_REPLACE] = STATE_REPLACE, [CHUNK_OP_ADD] = STATE_ADD, [CHUNK_OP_DELETE] = STATE_DELETE};
     if (cursor->at == chunk->entries) return false;
     size_t i = cursor->at++;
     cursor->key.len = chunk->shared[i];
     tide__strbuf_append(&cursor->key, chunk->key_data + cursor->key_at, chunk->unshared[i]);
     cursor->key_at += chunk->unshared[i];
-    *out_key = tide__strbuf_str(&cursor->key);
-    *out_value = (struct str){chunk->value_data + cursor->value_at, chunk->value_lengths[i]};
+    out->op = ops[op_at(chunk, i)];
+    out->key = tide__strbuf_str(&cursor->key);
+    out->value = (struct str){chunk->value_data + cursor->value_at, chunk->value_lengths[i]};
     cursor->value_at += chunk->value_lengths[i];
     return true;
 }

@@ -13,6 +13,7 @@
 #define SAVEPOINT_MAGIC_BYTES  8u
 #define SAVEPOINT_HEADER_BYTES 16u  // magic, version, flags
 #define SAVEPOINT_FOOTER_BYTES 32u  // manifest offset, length, raw length, checksum, magic
+#define SAVEPOINT_FLAG_DELTA   1u
 #define MANIFEST_RAW_LIMIT     ((size_t)1 << 28)
 #define ZSTD_RATIO_MAX         ((uint64_t)40000)  // more than any frame can reach: 128 KiB from a block of 4 bytes
 #define WINDOW_KEY_BYTES       ((size_t)16)       // start and end in front of a windowed table's keys

@@ -111,6 +111,23 @@ static void pack_windows(const struct savepoint_table *table, Tide__Pb__Table *m
     }
 }
 
+static Tide__Pb__ChunkIndex **pack_chunks(const struct savepoint_chunk *chunks, size_t count, struct arena *arena) {
+    Tide__Pb__ChunkIndex **messages = ARENA_ARRAY(arena, Tide__Pb__ChunkIndex *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct savepoint_chunk *chunk = &chunks[i];
+        MESSAGE(arena, index, Tide__Pb__ChunkIndex, TIDE__PB__CHUNK_INDEX__INIT);
+        index->offset = chunk->offset;
+        index->length = chunk->length;
+        index->raw_length = chunk->raw_length;
+        index->checksum = chunk->checksum;
+        index->entries = chunk->entries;
+        index->first_key = bytes(chunk->first_key);
+        index->last_key = bytes(chunk->last_key);
+        messages[i] = index;
+    }
+    return messages;
+}
+
 static Tide__Pb__Table *pack_table(const struct savepoint_table *table, struct arena *arena) {
     MESSAGE(arena, message, Tide__Pb__Table, TIDE__PB__TABLE__INIT);
     message->name = text(table->desc.name, arena);
@@ -125,20 +142,43 @@ static Tide__Pb__Table *pack_table(const struct savepoint_table *table, struct a
     message->value_bytes = table->value_bytes;
     pack_windows(table, message, arena);
     message->n_chunks = table->chunk_count;
-    message->chunks = ARENA_ARRAY(arena, Tide__Pb__ChunkIndex *, table->chunk_count + 1);
-    for (size_t i = 0; i < table->chunk_count; i++) {
-        const struct savepoint_chunk *chunk = &table->chunks[i];
-        MESSAGE(arena, index, Tide__Pb__ChunkIndex, TIDE__PB__CHUNK_INDEX__INIT);
-        index->offset = chunk->offset;
-        index->length = chunk->length;
-        index->raw_length = chunk->raw_length;
-        index->checksum = chunk->checksum;
-        index->entries = chunk->entries;
-        index->first_key = bytes(chunk->first_key);
-        index->last_key = bytes(chunk->last_key);
-        message->chunks[i] = index;
+    message->chunks = pack_chunks(table->chunks, table->chunk_count, arena);
+    return message;
+}
+
+static Tide__Pb__Delta *pack_delta(const struct savepoint_info *info, struct arena *arena) {
+    MESSAGE(arena, message, Tide__Pb__Delta, TIDE__PB__DELTA__INIT);
+    message->parent_id = info->parent_id;
+    message->parent_checksum = info->parent_checksum;
+    message->depth = info->depth;
+    message->n_sections = info->section_count;
+    message->sections = ARENA_ARRAY(arena, Tide__Pb__Section *, info->section_count + 1);
+    for (size_t i = 0; i < info->section_count; i++) {
+        const struct savepoint_section *section = &info->sections[i];
+        MESSAGE(arena, out, Tide__Pb__Section, TIDE__PB__SECTION__INIT);
+        out->table = section->table;
+        out->drop = section->drop;
+        out->lower = bytes(section->lower);
+        out->upper = bytes(section->upper);
+        out->entries = section->entries;
+        out->n_chunks = section->chunk_count;
+        out->chunks = pack_chunks(section->chunks, section->chunk_count, arena);
+        message->sections[i] = out;
     }
     return message;
+}
+
+static Tide__Pb__Missing **pack_missing(const struct savepoint_info *info, struct arena *arena) {
+    Tide__Pb__Missing **messages = ARENA_ARRAY(arena, Tide__Pb__Missing *, info->missing_count + 1);
+    for (size_t i = 0; i < info->missing_count; i++) {
+        MESSAGE(arena, message, Tide__Pb__Missing, TIDE__PB__MISSING__INIT);
+        message->table = info->missing[i].table;
+        message->first_key = bytes(info->missing[i].first_key);
+        message->last_key = bytes(info->missing[i].last_key);
+        message->entries = info->missing[i].entries;
+        messages[i] = message;
+    }
+    return messages;
 }
 
 void tide__manifest_pack(const struct savepoint_info *info, struct strbuf *out) {
@@ -163,6 +203,9 @@ void tide__manifest_pack(const struct savepoint_info *info, struct strbuf *out) 
     message.n_tables = info->table_count;
     message.tables = ARENA_ARRAY(&arena, Tide__Pb__Table *, info->table_count + 1);
     for (size_t i = 0; i < info->table_count; i++) message.tables[i] = pack_table(&info->tables[i], &arena);
+    if (info->depth > 0) message.delta = pack_delta(info, &arena);
+    message.n_missing = info->missing_count;
+    message.missing = pack_missing(info, &arena);
     size_t size = tide__pb__manifest__get_packed_size(&message);
     out->len += tide__pb__manifest__pack(&message, (uint8_t *)tide__strbuf_reserve(out, size));
     tide__arena_deinit(&arena);

@@ -117,11 +117,12 @@ static const char *unpack_windows(const Tide__Pb__Table *message, struct arena *
     return NULL;
 }
 
-static const char *unpack_chunks(const Tide__Pb__Table *message, struct arena *arena, struct savepoint_table *out) {
-    struct savepoint_chunk *chunks = ARENA_ARRAY(arena, struct savepoint_chunk, message->n_chunks + 1);
+static const char *unpack_chunks(Tide__Pb__ChunkIndex **messages, size_t count, uint64_t total, struct arena *arena,
+                                 const struct savepoint_chunk **out) {
+    struct savepoint_chunk *chunks = ARENA_ARRAY(arena, struct savepoint_chunk, count + 1);
     uint64_t entries = 0;
-    for (size_t i = 0; i < message->n_chunks; i++) {
-        const Tide__Pb__ChunkIndex *index = message->chunks[i];
+    for (size_t i = 0; i < count; i++) {
+        const Tide__Pb__ChunkIndex *index = messages[i];
         chunks[i] = (struct savepoint_chunk){
             .offset = index->offset,
             .length = index->length,
@@ -131,7 +132,7 @@ static const char *unpack_chunks(const Tide__Pb__Table *message, struct arena *a
             .first_key = str_of(index->first_key),
             .last_key = str_of(index->last_key),
         };
-        if (index->entries == 0 || index->entries > UINT32_MAX || index->entries > message->entries - entries)
+        if (index->entries == 0 || index->entries > UINT32_MAX || index->entries > total - entries)
             return "the entries of its chunks do not add up";
         entries += index->entries;
         if (index->raw_length > (index->entries > 1 ? CHUNK_RAW_MAX : CHUNK_RAW_LIMIT)) return "a chunk is too large";
@@ -139,13 +140,13 @@ static const char *unpack_chunks(const Tide__Pb__Table *message, struct arena *a
             (i > 0 && tide__str_cmp(chunks[i - 1].last_key, chunks[i].first_key) >= 0))
             return "its chunks are not in key order";
     }
-    if (entries != message->entries) return "the entries of its chunks do not add up";
-    out->chunk_count = (uint32_t)message->n_chunks;
-    out->chunks = chunks;
+    if (entries != total) return "the entries of its chunks do not add up";
+    *out = chunks;
     return NULL;
 }
 
-static const char *unpack_table(const Tide__Pb__Table *message, struct arena *arena, struct savepoint_table *out) {
+static const char *unpack_table(const Tide__Pb__Table *message, bool delta, struct arena *arena,
+                                struct savepoint_table *out) {
     if (!is_name(message->name) || !is_name(message->operator_id)) return "a state table has a bad name";
     if (message->kind < TIDE__PB__TABLE_KIND__TABLE_WINDOWED || message->kind > TIDE__PB__TABLE_KIND__TABLE_KEYED)
         return "a state table of an unknown kind";
@@ -162,14 +163,62 @@ static const char *unpack_table(const Tide__Pb__Table *message, struct arena *ar
     const char *bad = unpack_fields(message->keys, message->n_keys, arena, &out->desc.keys);
     if (bad == NULL) bad = unpack_fields(message->values, message->n_values, arena, &out->desc.values);
     if (bad == NULL) bad = unpack_windows(message, arena, out);
-    if (bad == NULL) bad = unpack_chunks(message, arena, out);
-    return bad;
+    if (bad != NULL) return bad;
+    out->chunk_count = (uint32_t)message->n_chunks;
+    if (delta) return message->n_chunks > 0 ? "a delta has chunks outside of its sections" : NULL;
+    return unpack_chunks(message->chunks, message->n_chunks, message->entries, arena, &out->chunks);
+}
+
+static const char *unpack_section(const Tide__Pb__Section *message, const struct savepoint_info *info,
+                                  struct arena *arena, struct savepoint_section *out) {
+    if (message->table >= info->table_count) return "a section of no table";
+    *out = (struct savepoint_section){
+        .table = message->table,
+        .drop = message->drop,
+        .lower = str_of(message->lower),
+        .upper = str_of(message->upper),
+        .entries = message->entries,
+        .chunk_count = (uint32_t)message->n_chunks,
+    };
+    if (out->drop && (out->entries > 0 || out->chunk_count > 0)) return "a dropped range has entries";
+    if (!out->drop && (out->lower.len > 0 || out->upper.len > 0)) return "a run has the bounds of a dropped range";
+    return unpack_chunks(message->chunks, message->n_chunks, message->entries, arena, &out->chunks);
+}
+
+static const char *unpack_delta(const Tide__Pb__Delta *message, struct arena *arena, struct savepoint_info *out) {
+    if (message == NULL) return NULL;
+    if (message->depth == 0 || message->depth > SAVEPOINT_DEPTH_MAX) return "its depth can't be right";
+    if (message->parent_id >= out->checkpoint_id) return "its parent is not older";
+    struct savepoint_section *sections = ARENA_ARRAY(arena, struct savepoint_section, message->n_sections + 1);
+    for (size_t i = 0; i < message->n_sections; i++) {
+        const char *bad = unpack_section(message->sections[i], out, arena, &sections[i]);
+        if (bad != NULL) return bad;
+    }
+    out->depth = message->depth;
+    out->parent_id = message->parent_id;
+    out->parent_checksum = message->parent_checksum;
+    out->section_count = message->n_sections;
+    out->sections = sections;
+    return NULL;
+}
+
+static const char *unpack_missing(const Tide__Pb__Manifest *message, struct arena *arena, struct savepoint_info *out) {
+    struct savepoint_missing *missing = ARENA_ARRAY(arena, struct savepoint_missing, message->n_missing + 1);
+    for (size_t i = 0; i < message->n_missing; i++) {
+        const Tide__Pb__Missing *from = message->missing[i];
+        if (from->table >= out->table_count) return "keys of no table are missing";
+        missing[i] = (struct savepoint_missing){from->table, str_of(from->first_key), str_of(from->last_key),
+                                                from->entries};
+    }
+    out->missing_count = message->n_missing;
+    out->missing = missing;
+    return NULL;
 }
 
 static const char *unpack_tables(const Tide__Pb__Manifest *message, struct arena *arena, struct savepoint_info *out) {
     struct savepoint_table *tables = ARENA_ARRAY(arena, struct savepoint_table, message->n_tables + 1);
     for (size_t i = 0; i < message->n_tables; i++) {
-        const char *bad = unpack_table(message->tables[i], arena, &tables[i]);
+        const char *bad = unpack_table(message->tables[i], message->delta != NULL, arena, &tables[i]);
         if (bad != NULL) return bad;
     }
     out->table_count = message->n_tables;
@@ -201,5 +250,8 @@ const char *tide__manifest_unpack(struct str raw, struct arena *arena, struct sa
         .plan = {.operator_count = message->n_operators, .operators = operators},
     };
     const char *bad = unpack_snapshot(message->snapshot, arena, &out->snapshot);
-    return bad != NULL ? bad : unpack_tables(message, arena, out);
+    if (bad == NULL) bad = unpack_tables(message, arena, out);
+    if (bad == NULL) bad = unpack_delta(message->delta, arena, out);
+    if (bad == NULL) bad = unpack_missing(message, arena, out);
+    return bad;
 }

@@ -1,6 +1,6 @@
 // Opening a savepoint: header, footer, manifest.
 //
-// Chunks, manifest and footer must lie one behind the other without a gap, so that every byte of the file is covered by
+// Of a delta the files below it are opened too (chain.c). Chunks, manifest and footer must lie one behind the other without a gap, so that every byte of the file is covered by
 // a checksum or compared with what it must be.
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -36,7 +36,7 @@ static bool read_at(int fd, uint64_t offset, char *out, size_t len) {
     return true;
 }
 
-static tide_status check_header(const struct savepoint *savepoint, tide_error *err) {
+static tide_status check_header(const struct savepoint *savepoint, uint32_t *out_flags, tide_error *err) {
     char header[SAVEPOINT_HEADER_BYTES];
     uint64_t size = savepoint->size < sizeof header ? savepoint->size : sizeof header;
     if (!read_at(savepoint->fd, 0, header, size)) return fail_open(savepoint->path, err, errno);
@@ -58,27 +58,26 @@ static tide_status check_header(const struct savepoint *savepoint, tide_error *e
         return TIDE_ERR_SAVEPOINT;
     }
     if (version == 0) return broken(savepoint, 8, "there is no format version 0", err);
-    if (flags != 0) return broken(savepoint, 12, "unknown flags", err);
+    if ((flags & ~SAVEPOINT_FLAG_DELTA) != 0) return broken(savepoint, 12, "unknown flags", err);
+    *out_flags = flags;
     return TIDE_OK;
 }
 
 // Chunks follow each other from the header to the manifest.
 static tide_status check_layout(const struct savepoint *savepoint, tide_error *err) {
     uint64_t at = SAVEPOINT_HEADER_BYTES;
-    for (size_t t = 0; t < savepoint->info.table_count; t++) {
-        const struct savepoint_table *table = &savepoint->info.tables[t];
-        for (size_t c = 0; c < table->chunk_count; c++) {
-            const struct savepoint_chunk *chunk = &table->chunks[c];
-            if (chunk->offset != at || chunk->length > savepoint->manifest_offset - at)
-                return tide__savepoint_fail_chunk(savepoint, t, c, "the index has it at a wrong place", err);
-            at += chunk->length;
-        }
+    struct chunk_walk walk = {.savepoint = savepoint};
+    while (tide__chunk_walk_next(&walk)) {
+        if (walk.index->offset != at || walk.index->length > savepoint->manifest_offset - at)
+            return tide__savepoint_fail_chunk(savepoint, walk.table, walk.index, "the index has it at a wrong place",
+                                              err);
+        at += walk.index->length;
     }
     if (at != savepoint->manifest_offset) return broken(savepoint, at, "these bytes belong to nothing", err);
     return TIDE_OK;
 }
 
-static tide_status read_manifest(struct savepoint *savepoint, tide_error *err) {
+static tide_status read_manifest(struct savepoint *savepoint, uint32_t flags, tide_error *err) {
     char footer[SAVEPOINT_FOOTER_BYTES];
     uint64_t footer_at = savepoint->size - SAVEPOINT_FOOTER_BYTES;
     if (!read_at(savepoint->fd, footer_at, footer, sizeof footer)) return fail_open(savepoint->path, err, errno);
@@ -99,7 +98,10 @@ static tide_status read_manifest(struct savepoint *savepoint, tide_error *err) {
         const char *what = tide__arena_printf(&savepoint->arena, "the manifest: %s", bad);
         return broken(savepoint, offset, what, err);
     }
+    if ((savepoint->info.depth > 0) != ((flags & SAVEPOINT_FLAG_DELTA) != 0))
+        return broken(savepoint, 12, "header and manifest differ in whether it is a delta", err);
     savepoint->manifest_offset = offset;
+    savepoint->manifest_checksum = checksum;
     return check_layout(savepoint, err);
 }
 
@@ -117,8 +119,9 @@ tide_status tide__savepoint_open_fd(int fd, const char *path, struct savepoint *
     if (!S_ISREG(info.st_mode))
         TIDE_TRY_OR(status, fail_open(path, err, S_ISDIR(info.st_mode) ? EISDIR : EINVAL), done);
     savepoint->size = (uint64_t)info.st_size;
-    TIDE_TRY_OR(status, check_header(savepoint, err), done);
-    TIDE_TRY_OR(status, read_manifest(savepoint, err), done);
+    uint32_t flags = 0;
+    TIDE_TRY_OR(status, check_header(savepoint, &flags, err), done);
+    TIDE_TRY_OR(status, read_manifest(savepoint, flags, err), done);
     *out = savepoint;
     savepoint = NULL;
 done:
@@ -126,7 +129,7 @@ done:
     return status;
 }
 
-tide_status tide__savepoint_open(const char *path, struct savepoint **out, tide_error *err) {
+tide_status tide__savepoint_open_one(const char *path, struct savepoint **out, tide_error *err) {
     *out = NULL;
     // Not blocking: a named pipe would wait for its writer.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -134,19 +137,42 @@ tide_status tide__savepoint_open(const char *path, struct savepoint **out, tide_
     return tide__savepoint_open_fd(fd, path, out, err);
 }
 
+tide_status tide__savepoint_open(const char *path, struct savepoint **out, tide_error *err) {
+    TIDE_TRY(tide__savepoint_open_one(path, out, err));
+    tide_status status = tide__savepoint_open_parents(*out, err);
+    if (status == TIDE_OK) return TIDE_OK;
+    tide__savepoint_close(*out);
+    *out = NULL;
+    return status;
+}
+
 const struct savepoint_info *tide__savepoint_info(const struct savepoint *savepoint) {
     return &savepoint->info;
 }
 
 uint64_t tide__savepoint_bytes(const struct savepoint *savepoint) {
+    uint64_t bytes = 0;
+    for (const struct savepoint *file = savepoint; file != NULL; file = file->parent) bytes += file->size;
+    return bytes;
+}
+
+uint64_t tide__savepoint_file_bytes(const struct savepoint *savepoint) {
     return savepoint->size;
 }
 
+uint64_t tide__savepoint_base_id(const struct savepoint *savepoint) {
+    while (savepoint->parent != NULL) savepoint = savepoint->parent;
+    return savepoint->info.checkpoint_id;
+}
+
 void tide__savepoint_close(struct savepoint *savepoint) {
-    if (savepoint == NULL) return;
-    close(savepoint->fd);
-    tide__free(savepoint->path);
-    tide__arena_deinit(&savepoint->arena);
-    pthread_mutex_destroy(&savepoint->lock);
-    tide__free(savepoint);
+    while (savepoint != NULL) {
+        struct savepoint *parent = savepoint->parent;
+        close(savepoint->fd);
+        tide__free(savepoint->path);
+        tide__arena_deinit(&savepoint->arena);
+        pthread_mutex_destroy(&savepoint->lock);
+        tide__free(savepoint);
+        savepoint = parent;
+    }
 }

@@ -5,6 +5,9 @@
 //   manifest frame: zstd of a protobuf Manifest (job, SQL, plan, operators, parts, tables with their chunk index)
 //   footer: manifest offset, compressed and raw length, XXH3 of the manifest frame, magic again
 //
+// A periodic checkpoint may be a *delta*: it has only what changed since its parent, in sections (sorted runs, dropped ranges).
+// Opening one opens the files below it too, down to a full one; its entries are those of the whole chain, merged.
+//
 // docs/savepoint-format.md has every byte. A reader trusts nothing: sizes are checked against the file before anything is
 // allocated, and every failure (TIDE_ERR_SAVEPOINT) names the file, the chunk and the offset.
 #ifndef TIDE_CHECKPOINT_SAVEPOINT_H
@@ -61,6 +64,16 @@ struct savepoint_info {
     struct task_snapshot snapshot;
     size_t table_count;
     const struct savepoint_table *tables;
+
+    // Of a delta. depth: deltas from the full checkpoint to this one; 0: it is full.
+    uint32_t depth;
+    uint64_t parent_id, parent_checksum;
+    size_t section_count;
+    const struct savepoint_section *sections;
+    bool counts_are_bounds;  // entries, bytes and windows of the tables: at most so many (an open delta)
+
+    size_t missing_count;  // of a salvaged file
+    const struct savepoint_missing *missing;
 };
 
 struct savepoint_window {
@@ -86,6 +99,24 @@ struct savepoint_chunk {
     struct str first_key, last_key;
 };
 
+// What changed in one table: entries of a run, in key order, or a range that was dropped. Sections apply in their order.
+struct savepoint_section {
+    uint32_t table;
+    bool drop;
+    struct str lower, upper;  // of a drop; an empty upper has no end
+    uint64_t entries;
+    uint32_t chunk_count;
+    const struct savepoint_chunk *chunks;
+};
+#define SAVEPOINT_DEPTH_MAX 64
+
+// Keys that a salvaged file should have.
+struct savepoint_missing {
+    uint32_t table;
+    struct str first_key, last_key;  // both inclusive
+    uint64_t entries;                // at most
+};
+
 // The plan's operators in canonical form. Everything lives in the arena.
 void tide__plan_describe(const struct plan *plan, struct arena *arena, struct plan_description *out);
 
@@ -94,11 +125,23 @@ void tide__plan_describe(const struct plan *plan, struct arena *arena, struct pl
 tide_status tide__savepoint_write(const char *path, const struct savepoint_info *info, struct state_store *store,
                                   struct state_snapshot *snapshot, uint64_t *out_bytes, tide_error *err) TIDE_CHECKED;
 
+// The same, and what a delta that builds on it must know.
+struct savepoint_written {
+    uint64_t bytes, manifest_checksum;
+};
+tide_status tide__savepoint_write_full(const char *path, const struct savepoint_info *info, struct state_store *store,
+                                       struct state_snapshot *snapshot, struct savepoint_written *out,
+                                       tide_error *err) TIDE_CHECKED;
+
 struct savepoint;
-// Reads footer and manifest only.
+// Reads footer and manifest only; of a delta also those of the files below it.
 tide_status tide__savepoint_open(const char *path, struct savepoint **out, tide_error *err) TIDE_CHECKED;
 const struct savepoint_info *tide__savepoint_info(const struct savepoint *savepoint);
+// Of a delta: with the files below it.
 uint64_t tide__savepoint_bytes(const struct savepoint *savepoint);
+uint64_t tide__savepoint_file_bytes(const struct savepoint *savepoint);  // only this one
+// The checkpoint_id of the full file at the bottom; of a full one its own.
+uint64_t tide__savepoint_base_id(const struct savepoint *savepoint);
 // The entries of one table whose keys lie in [lower, upper) (upper.len == 0: to the end), as REPLACE, read chunk by chunk. A
 // damaged chunk ends the stream; tide__savepoint_status then has the error. The source must be freed before the savepoint.
 tide_status tide__savepoint_entries(struct savepoint *savepoint, size_t table, struct str lower, struct str upper,
@@ -106,9 +149,25 @@ tide_status tide__savepoint_entries(struct savepoint *savepoint, size_t table, s
 tide_status tide__savepoint_status(const struct savepoint *savepoint, tide_error *err);
 void tide__savepoint_close(struct savepoint *savepoint);
 
-// Every checksum. Calls `damaged` for each broken part (chunk index or UINT32_MAX for the manifest) and goes on where it can.
-typedef void savepoint_damage_fn(void *ctx, const char *table, uint32_t chunk, uint64_t offset, const char *what);
+// Writes the savepoint as one full file: a delta is merged with what is below it. Everything is checked on the way.
+tide_status tide__savepoint_rewrite(struct savepoint *savepoint, const char *path, uint64_t *out_bytes,
+                                    tide_error *err) TIDE_CHECKED;
+
+// Every checksum of the file, and of those below a delta. Calls `damaged` for each broken part and goes on where it can.
+struct savepoint_damage {
+    const char *path;
+    const struct state_table_desc *desc;  // NULL: header, manifest or footer
+    uint32_t section;                     // of a delta
+    uint32_t chunk;                       // of the table, of a delta's section
+    const struct savepoint_chunk *index;
+    const char *what;
+};
+typedef void savepoint_damage_fn(void *ctx, const struct savepoint_damage *damage);
 tide_status tide__savepoint_verify(const char *path, savepoint_damage_fn *damaged, void *ctx,
                                    tide_error *err) TIDE_CHECKED;
+// Writes what is whole of `path` to a new full file, which says what is missing; calls `damaged` for each broken part. Keys whose
+// value may depend on a damaged part are missing too. Without a readable manifest nothing can be done.
+tide_status tide__savepoint_salvage(const char *path, const char *out_path, savepoint_damage_fn *damaged, void *ctx,
+                                    uint64_t *out_missing, tide_error *err) TIDE_CHECKED;
 
 #endif

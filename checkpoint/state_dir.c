@@ -5,6 +5,7 @@
 #include "checkpoint/state_dir.h"
 
 #include "base/alloc.h"
+#include "base/killpoint.h"
 #include "base/str.h"
 #include "checkpoint/format.h"
 #include "checkpoint/reader.h"
@@ -21,7 +22,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SUFFIX ".savepoint"
+#define SUFFIX       ".savepoint"
+#define SUFFIX_DELTA ".delta"
+#define OPEN_DELTA   "chk-next.delta.tmp"
 
 struct state_dir {
     char *path;
@@ -77,17 +80,52 @@ static bool list_jobs(const char *path, struct numbers *out) {
     return list_numbers(path, "job-", "", UINT32_MAX, out);
 }
 
-static bool list_checkpoints(const char *path, uint64_t job, struct numbers *out) {
+struct checkpoint_file {
+    uint64_t id;
+    bool delta;
+};
+
+struct checkpoint_files {
+    struct checkpoint_file *items;
+    size_t count, cap;
+};
+
+static void add_files(struct checkpoint_files *files, struct numbers *numbers, bool delta) {
+    for (size_t i = 0; i < numbers->count; i++) {
+        files->items = tide__grow(files->items, &files->cap, files->count + 1, sizeof *files->items);
+        files->items[files->count++] = (struct checkpoint_file){numbers->items[i], delta};
+    }
+    tide__free(numbers->items);
+}
+
+static int compare_files(const void *a, const void *b) {
+    const struct checkpoint_file *x = a, *y = b;
+    if (x->id != y->id) return x->id < y->id ? -1 : 1;
+    return x->delta - y->delta;
+}
+
+static bool list_checkpoints(const char *path, uint64_t job, struct checkpoint_files *out) {
+    *out = (struct checkpoint_files){0};
     struct strbuf folder = {0};
     tide__strbuf_printf(&folder, "%s/job-%" PRIu64 "/checkpoints", path, job);
-    bool ok = list_numbers(folder.data, "chk-", SUFFIX, UINT64_MAX, out);
+    struct numbers full, deltas = {0};
+    bool ok = list_numbers(folder.data, "chk-", SUFFIX, UINT64_MAX, &full) &&
+              list_numbers(folder.data, "chk-", SUFFIX_DELTA, UINT64_MAX, &deltas);
+    add_files(out, &full, false);
+    add_files(out, &deltas, true);
+    if (out->count > 0) qsort(out->items, out->count, sizeof *out->items, compare_files);
     tide__strbuf_deinit(&folder);
     return ok;
 }
 
-static void checkpoint_name(const char *path, uint64_t job, uint64_t id, struct strbuf *out) {
+void tide__checkpoint_file_name(uint64_t id, bool delta, struct strbuf *out) {
+    tide__strbuf_printf(out, "chk-%" PRIu64 "%s", id, delta ? SUFFIX_DELTA : SUFFIX);
+}
+
+static void checkpoint_name(const char *path, uint64_t job, struct checkpoint_file file, struct strbuf *out) {
     tide__strbuf_clear(out);
-    tide__strbuf_printf(out, "%s/job-%" PRIu64 "/checkpoints/chk-%" PRIu64 SUFFIX, path, job, id);
+    tide__strbuf_printf(out, "%s/job-%" PRIu64 "/checkpoints/", path, job);
+    tide__checkpoint_file_name(file.id, file.delta, out);
 }
 
 // --- open and close -----------------------------------------------------------------------------------------------
@@ -181,15 +219,28 @@ const char *tide__state_dir_work(struct state_dir *dir, uint32_t job) {
     return tide__arena_printf(&dir->arena, "%s/work", folder);
 }
 
-tide_status tide__state_dir_checkpoint_path(struct state_dir *dir, uint32_t job, uint64_t id, struct strbuf *out,
-                                            tide_error *err) {
+tide_status tide__state_dir_checkpoint_path(struct state_dir *dir, uint32_t job, uint64_t id, bool delta,
+                                            struct strbuf *out, tide_error *err) {
     tide__strbuf_clear(out);
     tide__strbuf_printf(out, "%s/job-%u", dir->path, job);
     TIDE_TRY(make_folder(out->data, err));
     tide__strbuf_append_c(out, "/checkpoints");
     TIDE_TRY(make_folder(out->data, err));
-    checkpoint_name(dir->path, job, id, out);
+    checkpoint_name(dir->path, job, (struct checkpoint_file){id, delta}, out);
     return TIDE_OK;
+}
+
+void tide__state_dir_open_delta_path(struct state_dir *dir, uint32_t job, struct strbuf *out) {
+    tide__strbuf_clear(out);
+    tide__strbuf_printf(out, "%s/job-%u/checkpoints/" OPEN_DELTA, dir->path, job);
+}
+
+uint64_t tide__state_dir_last_id(struct state_dir *dir, uint32_t job) {
+    struct checkpoint_files files;
+    bool ok = list_checkpoints(dir->path, job, &files);
+    uint64_t last = ok && files.count > 0 ? files.items[files.count - 1].id : 0;
+    tide__free(files.items);
+    return last;
 }
 
 // --- looking ------------------------------------------------------------------------------------------------------
@@ -200,33 +251,45 @@ tide_status tide__state_dir_each(const char *path, state_dir_each_fn *fn, void *
     struct strbuf name = {0};
     tide_status status = TIDE_OK;
     for (size_t j = 0; j < jobs.count && status == TIDE_OK; j++) {
-        struct numbers ids;
-        if (!list_checkpoints(path, jobs.items[j], &ids))
+        struct checkpoint_files files;
+        if (!list_checkpoints(path, jobs.items[j], &files))
             status = tide__fail_errno(err, errno, "can't read the checkpoints of job %" PRIu64 " in %s", jobs.items[j],
                                       path);
-        for (size_t i = 0; i < ids.count; i++) {
-            checkpoint_name(path, jobs.items[j], ids.items[i], &name);
-            fn(ctx, (uint32_t)jobs.items[j], ids.items[i], name.data);
+        for (size_t i = 0; i < files.count; i++) {
+            checkpoint_name(path, jobs.items[j], files.items[i], &name);
+            fn(ctx, (uint32_t)jobs.items[j], files.items[i].id, name.data);
         }
-        tide__free(ids.items);
+        tide__free(files.items);
     }
     tide__strbuf_deinit(&name);
     tide__free(jobs.items);
     return status;
 }
 
+// The checkpoints of the highest job that has any.
 struct found {
     struct arena *arena;
+    uint32_t job;
     size_t count;
     const char **paths;
+    uint64_t *ids;
     size_t cap;
 };
 
 static void remember(void *ctx, uint32_t job, uint64_t id, const char *path) {
-    (void)job, (void)id;
     struct found *found = ctx;
+    if (job != found->job) found->count = 0;  // jobs ascend
+    found->job = job;
+    size_t cap = found->cap;
     found->paths = tide__grow(found->paths, &found->cap, found->count + 1, sizeof *found->paths);
+    if (found->cap != cap) found->ids = tide__realloc_array(found->ids, found->cap, sizeof *found->ids);
+    found->ids[found->count] = id;
     found->paths[found->count++] = tide__arena_strndup(found->arena, path, strlen(path));
+}
+
+static void forget(struct found *found) {
+    tide__free(found->paths);
+    tide__free(found->ids);
 }
 
 bool tide__state_dir_has_checkpoints(const char *path) {
@@ -237,82 +300,158 @@ bool tide__state_dir_has_checkpoints(const char *path) {
     tide__error_clear(&ignored);
     // What can't be read is treated as full: nobody may begin anew over it.
     bool has = tide__state_dir_each(path, remember, &found, &ignored) != TIDE_OK || found.count > 0;
-    tide__free(found.paths);
+    forget(&found);
     tide__arena_deinit(&arena);
     return has;
 }
 
-static tide_status open_whole(const char *path, bool check_chunks, struct savepoint **out, tide_error *err) {
+static tide_status open_whole(const char *path, uint64_t id, bool check_chunks, struct savepoint **out,
+                              tide_error *err) {
     TIDE_TRY(tide__savepoint_open(path, out, err));
-    tide_status status = check_chunks ? tide__savepoint_check_frames(*out, err) : TIDE_OK;
+    tide_status status = TIDE_OK;
+    if (tide__savepoint_info(*out)->checkpoint_id != id)
+        status = tide__fail(err, TIDE_ERR_SAVEPOINT, "%s holds checkpoint %" PRIu64 ", which its name does not say", path,
+                            tide__savepoint_info(*out)->checkpoint_id);
+    if (status == TIDE_OK && check_chunks) status = tide__savepoint_check_frames(*out, err);
     if (status == TIDE_OK) return TIDE_OK;
     tide__savepoint_close(*out);
     *out = NULL;
     return status;
 }
 
-static tide_status find_newest(const char *path, bool check_chunks, struct arena *arena, struct savepoint **out,
-                               const char **out_path, const char **out_skipped, tide_error *err) {
-    *out = NULL;
-    *out_path = *out_skipped = NULL;
-    struct found found = {.arena = arena};
-    tide_status status = tide__state_dir_each(path, remember, &found, err);
-    for (size_t i = found.count; i-- > 0 && status == TIDE_OK && *out == NULL;) {
+struct search {
+    const char *path;
+    uint64_t below;  // only checkpoints with a smaller number
+    bool check_chunks;
+    struct arena *arena;
+    struct savepoint **out;
+    const char **out_path, **out_skipped;
+};
+
+static void skip(const struct search *search, const tide_error *reason) {
+    const char *text = tide__arena_printf(search->arena, "%s%s%s", reason->message, reason->hint[0] != '\0' ? "; " : "",
+                                          reason->hint);
+    *search->out_skipped =
+        *search->out_skipped == NULL ? text : tide__arena_printf(search->arena, "%s; %s", *search->out_skipped, text);
+}
+
+static tide_status fail_none(const struct search *search, uint32_t job, tide_error *err) {
+    tide__fail(err, TIDE_ERR_SAVEPOINT, "no checkpoint of job %u in %s can be read: %s", job, search->path,
+               *search->out_skipped);
+    tide__error_set_file(err, search->path);
+    return tide__fail_hint(err, "Save what is whole of one with `tidemark savepoint salvage`, start from another savepoint "
+                                "with --from, or give the checkpoints up with --restart.");
+}
+
+static tide_status find(const struct search *search, struct found *found, tide_error *err) {
+    TIDE_TRY(tide__state_dir_each(search->path, remember, found, err));
+    for (size_t i = found->count; i-- > 0 && *search->out == NULL;) {
+        if (found->ids[i] >= search->below) continue;
         tide_error reason;
         tide__error_clear(&reason);
-        if (open_whole(found.paths[i], check_chunks, out, &reason) == TIDE_OK) {
-            *out_path = found.paths[i];
-            continue;
-        }
-        const char *text = tide__arena_printf(arena, "%s%s%s", reason.message, reason.hint[0] != '\0' ? "; " : "",
-                                              reason.hint);
-        *out_skipped = *out_skipped == NULL ? text : tide__arena_printf(arena, "%s; %s", *out_skipped, text);
+        if (open_whole(found->paths[i], found->ids[i], search->check_chunks, search->out, &reason) == TIDE_OK)
+            *search->out_path = found->paths[i];
+        else
+            skip(search, &reason);
     }
-    if (status == TIDE_OK && *out == NULL && found.count > 0) {
-        status = tide__fail(err, TIDE_ERR_SAVEPOINT, "no checkpoint in %s can be read: %s", path, *out_skipped);
-        tide__fail_hint(err, "Start from another savepoint with --from, or give the checkpoints up with --restart.");
-        status = TIDE_ERR_SAVEPOINT;
+    if (*search->out == NULL && found->count > 0) return fail_none(search, found->job, err);
+    return TIDE_OK;
+}
+
+// A running job writes and removes checkpoints meanwhile: what can't be read may just be gone.
+static tide_status find_newest(const struct search *search, tide_error *err) {
+    const char *skipped = *search->out_skipped;
+    uint64_t last = 0;
+    for (int attempt = 0;; attempt++) {
+        *search->out = NULL;
+        *search->out_path = NULL;
+        *search->out_skipped = skipped;
+        struct found found = {.arena = search->arena};
+        tide_error failure;
+        tide__error_clear(&failure);
+        tide_status status = find(search, &found, &failure);
+        uint64_t newest = found.count > 0 ? found.ids[found.count - 1] : 0;
+        forget(&found);
+        bool moved = newest != last;
+        last = newest;
+        if (status == TIDE_OK) return TIDE_OK;
+        if (attempt < 5 && moved && failure.status == TIDE_ERR_SAVEPOINT) continue;
+        if (err != NULL) *err = failure;
+        return status;
     }
-    tide__free(found.paths);
-    return status;
 }
 
 tide_status tide__state_dir_newest(const char *path, struct arena *arena, struct savepoint **out, const char **out_path,
                                    const char **out_skipped, tide_error *err) {
-    return find_newest(path, true, arena, out, out_path, out_skipped, err);
+    *out_skipped = NULL;
+    struct search search = {path, UINT64_MAX, true, arena, out, out_path, out_skipped};
+    return find_newest(&search, err);
 }
 
 tide_status tide__state_dir_latest(const char *path, struct arena *arena, struct savepoint **out, const char **out_path,
                                    const char **out_skipped, tide_error *err) {
-    return find_newest(path, false, arena, out, out_path, out_skipped, err);
+    *out_skipped = NULL;
+    struct search search = {path, UINT64_MAX, false, arena, out, out_path, out_skipped};
+    return find_newest(&search, err);
+}
+
+tide_status tide__state_dir_older(const char *path, uint64_t below, const char *why, struct arena *arena,
+                                  struct savepoint **out, const char **out_path, const char **out_skipped,
+                                  tide_error *err) {
+    *out_skipped = tide__arena_strndup(arena, why, strlen(why));
+    struct search search = {path, below, false, arena, out, out_path, out_skipped};
+    return find_newest(&search, err);
 }
 
 // --- removing -----------------------------------------------------------------------------------------------------
 
-// What a process that was killed left behind. Only the lock's holder writes here, and one file at a time.
+// What a process that was killed left behind. Only the lock's holder writes here, one file at a time, and none just now.
 static void remove_temporaries(const char *folder) {
     DIR *dir = opendir(folder);
     if (dir == NULL) return;
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir))
-        if (strncmp(entry->d_name, "chk-", 4) == 0 && strstr(entry->d_name, SUFFIX ".tmp-") != NULL)
+        if (strncmp(entry->d_name, "chk-", 4) == 0 &&
+            (strstr(entry->d_name, SUFFIX ".tmp-") != NULL || strcmp(entry->d_name, OPEN_DELTA) == 0))
             unlinkat(dirfd(dir), entry->d_name, 0);
     closedir(dir);
 }
 
-void tide__state_dir_retain(struct state_dir *dir, uint32_t job, uint32_t keep) {
-    struct numbers ids;
-    if (!list_checkpoints(dir->path, job, &ids)) return;  // nothing is removed; the next checkpoint tries again
+static bool counts(struct checkpoint_file file, uint64_t good_until, uint64_t good_from) {
+    return file.id <= good_until || file.id >= good_from;
+}
+
+// The number of the full checkpoint that the oldest one to keep builds on: a delta builds on what is before it. 0: all stay.
+static uint64_t first_kept(const struct checkpoint_files *files, uint32_t keep, uint64_t good_until,
+                           uint64_t good_from) {
+    uint32_t seen = 0;
+    for (size_t i = files->count; i-- > 0;) {
+        if (!counts(files->items[i], good_until, good_from)) continue;
+        seen++;
+        if (seen >= keep && !files->items[i].delta) return files->items[i].id;
+    }
+    return 0;
+}
+
+void tide__state_dir_retain(struct state_dir *dir, uint32_t job, uint32_t keep, uint64_t good_until,
+                            uint64_t good_from) {
+    struct checkpoint_files files;
+    if (!list_checkpoints(dir->path, job, &files)) {  // nothing is removed; the next checkpoint tries again
+        tide__free(files.items);
+        return;
+    }
     struct strbuf name = {0};
-    if (keep == 0) keep = 1;
-    for (size_t i = 0; i + keep < ids.count; i++) {
-        checkpoint_name(dir->path, job, ids.items[i], &name);
+    uint64_t first = first_kept(&files, keep > 0 ? keep : 1, good_until, good_from);
+    for (size_t i = 0; i < files.count && files.items[i].id < first; i++) {
+        checkpoint_name(dir->path, job, files.items[i], &name);
+        tide__kill_point("retain.before-remove");
         unlink(name.data);
+        tide__kill_point("retain.after-remove");
     }
     tide__strbuf_clear(&name);
     tide__strbuf_printf(&name, "%s/job-%u/checkpoints", dir->path, job);
     remove_temporaries(name.data);
     tide__strbuf_deinit(&name);
-    tide__free(ids.items);
+    tide__free(files.items);
 }
 
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *at) {

@@ -113,6 +113,10 @@ typedef struct tide_summary {
     uint64_t jobs;
     double seconds;
     uint64_t memory_max_bytes;
+    double checkpoint_pause_ms_p99;  // the job stands still from its last batch before a barrier to the first behind it
+    uint64_t checkpoint_deltas;      // of `checkpoints` those that hold only what changed
+    uint64_t checkpoint_bytes_all;
+    double checkpoint_seconds_max;   // from a barrier until its checkpoint is durable
 } tide_summary;
 
 enum tide_severity { TIDE_NOTE, TIDE_WARNING };
@@ -160,6 +164,10 @@ TIDE_API tide_status tide_savepoint_take(const char *state_dir, const char *out_
                                 tide_error *err);
 // Checks every byte; writes a line for each damaged part. TIDE_ERR_SAVEPOINT if there is any.
 TIDE_API tide_status tide_savepoint_verify(const char *path, tide_write_fn *write, void *ctx, tide_error *err);
+// Writes what is whole of a damaged savepoint to a new one, and what is missing there through `write`. TIDE_OK also if
+// nothing was. Going on from such a file is up to the user: the missing keys begin anew.
+TIDE_API tide_status tide_savepoint_salvage(const char *path, const char *out_path, tide_write_fn *write, void *ctx,
+                                   tide_error *err);
 // Lists the checkpoints of a state directory.
 TIDE_API tide_status tide_savepoint_list(const char *state_dir, tide_write_fn *write, void *ctx, tide_error *err);
 // Asks a running job to stop with a checkpoint.

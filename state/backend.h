@@ -27,6 +27,7 @@ struct backend_snapshot {
 
 struct backend_counts {
     uint64_t entries, bytes, windows_dropped;
+    uint64_t ranges_dropped;  // dropped ranges in which something may have been
 };
 
 // When a backend may do its housekeeping.

@@ -23,19 +23,50 @@ static void run_barrier(struct state_store *store, const struct task *task, tide
     task->ready(task->ctx, snapshot, snapshot ? NULL : err);
 }
 
+// A run that is watched while it is read.
+struct watched {
+    struct state_source source;
+    struct state_source *inner;
+    struct state_watcher *watcher;
+    struct state_table *table;
+};
+
+static bool next_watched(struct state_source *source, struct state_entry *out_entry) {
+    struct watched *watched = (struct watched *)source;
+    if (!watched->inner->next(watched->inner, out_entry)) return false;
+    watched->watcher->entry(watched->watcher, watched->table, out_entry);
+    return true;
+}
+
+static tide_status write_run(struct state_store *store, struct task *task, struct backend_counts *counts,
+                             tide_error *err) {
+    struct state_watcher *watcher = store->watcher;
+    if (!watcher) return store->ops->write_run(task->table->backend, task->source, counts, err);
+    struct watched watched = {{.next = next_watched}, task->source, watcher, task->table};
+    TIDE_TRY(store->ops->write_run(task->table->backend, &watched.source, counts, err));
+    watcher->run_end(watcher, task->table);
+    return TIDE_OK;
+}
+
+static tide_status drop_range(struct state_store *store, struct task *task, struct backend_counts *counts,
+                              tide_error *err) {
+    struct str lower = {task->bounds, task->lower_len}, upper = {task->bounds + task->lower_len, task->upper_len};
+    TIDE_TRY(store->ops->drop_range(task->table->backend, lower, upper, counts, err));
+    struct state_watcher *watcher = store->watcher;
+    if (watcher && counts->ranges_dropped > 0) watcher->drop(watcher, task->table, lower, upper);
+    return TIDE_OK;
+}
+
 // Does one task; err holds the store's failure before and after.
 static void run_task(struct state_store *store, struct task *task, struct backend_counts *counts, tide_error *err) {
-    const struct backend_ops *ops = store->ops;
     tide_status status = err->status;
     switch (task->kind) {
     case TASK_RUN:
-        if (status == TIDE_OK) status = ops->write_run(task->table->backend, task->source, counts, err);
+        if (status == TIDE_OK) status = write_run(store, task, counts, err);
         task->source->free(task->source);
         break;
     case TASK_DROP:
-        if (status != TIDE_OK) break;
-        status = ops->drop_range(task->table->backend, (struct str){task->bounds, task->lower_len},
-                                 (struct str){task->bounds + task->lower_len, task->upper_len}, counts, err);
+        if (status == TIDE_OK) status = drop_range(store, task, counts, err);
         break;
     case TASK_BARRIER: run_barrier(store, task, err); break;
     }

@@ -124,6 +124,16 @@ tide_status tide__state_drop_range(struct state_table *table, struct str lower, 
 // failure of the store snapshot is NULL and err says why. Later operations wait until `ready` returns.
 typedef void state_ready_fn(void *ctx, struct state_snapshot *snapshot, const tide_error *err);
 tide_status tide__state_barrier(struct state_store *store, state_ready_fn *ready, void *ctx, tide_error *err) TIDE_CHECKED;
+// Hears of everything that changes, in the order in which it takes effect; for deltas. Called on the background thread.
+struct state_watcher {
+    // An entry of a run as it is written; keys ascend until run_end.
+    void (*entry)(struct state_watcher *watcher, struct state_table *table, const struct state_entry *entry);
+    void (*run_end)(struct state_watcher *watcher, struct state_table *table);
+    // Something in the range was there.
+    void (*drop)(struct state_watcher *watcher, struct state_table *table, struct str lower, struct str upper);
+};
+// NULL: nobody. Only from `ready` of a barrier, or while nothing is pending. The watcher must outlive the thread.
+void tide__state_watch(struct state_store *store, struct state_watcher *watcher);
 // Waits until all that was submitted is done; returns the first background failure.
 tide_status tide__state_sync(struct state_store *store, tide_error *err) TIDE_CHECKED;
 // True once every run submitted to the table until now has been ingested (memory copies may be dropped).

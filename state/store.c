@@ -135,6 +135,10 @@ tide_status tide__state_sync(struct state_store *store, tide_error *err) {
     return tide__store_wait(store, NULL, err);
 }
 
+void tide__state_watch(struct state_store *store, struct state_watcher *watcher) {
+    store->watcher = watcher;
+}
+
 bool tide__state_is_idle(const struct state_table *table) {
     pthread_mutex_lock(&table->store->lock);
     bool idle = table->pending == 0;

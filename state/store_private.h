@@ -51,6 +51,7 @@ struct state_store {
     pthread_t thread;
     tide_error failure;  // the first one; status TIDE_OK: none
     struct state_stats stats;
+    struct state_watcher *watcher;  // NULL: none; of the background thread
 
     struct state_table **tables;
     size_t table_count, table_cap;

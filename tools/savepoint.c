@@ -1,4 +1,4 @@
-// tidemark savepoint take|verify|list, tidemark stop
+// tidemark savepoint take|verify|salvage|list, tidemark stop
 #include "tools/tools.h"
 
 #include <getopt.h>
@@ -7,6 +7,7 @@
 static const char help[] =
     "usage: tidemark savepoint take STATE_DIR [-o FILE]   one self-contained file of a running or a stopped job\n"
     "       tidemark savepoint verify FILE                check every byte; name what is damaged\n"
+    "       tidemark savepoint salvage FILE -o FILE       what is whole of a damaged one to a new file; say what is missing\n"
     "       tidemark savepoint list STATE_DIR             the checkpoints of a state directory\n\n"
     "Exit: 0 done, 1 failed, 2 wrong options, 3 a savepoint can't be read or is damaged.\n";
 
@@ -30,11 +31,15 @@ int tool_savepoint(int argc, char **argv) {
         if (option != 'o') return tool_usage_error("savepoint", "unknown option or missing value: %s", argv[optind - 1]);
         output = optarg;
     }
-    if (argc - optind != 2) return tool_usage_error("savepoint", "wants take, verify or list, and one path");
+    if (argc - optind != 2) return tool_usage_error("savepoint", "wants take, verify, salvage or list, and one path");
     const char *verb = argv[optind], *path = argv[optind + 1];
     tide_error err = {0};
     if (strcmp(verb, "take") == 0) return finish(tide_savepoint_take(path, output, tool_write_file, stdout, &err), &err);
-    if (output != NULL) return tool_usage_error("savepoint", "-o is for `savepoint take`");
+    if (strcmp(verb, "salvage") == 0) {
+        if (output == NULL) return tool_usage_error("savepoint", "salvage wants the new file: -o FILE");
+        return finish(tide_savepoint_salvage(path, output, tool_write_file, stdout, &err), &err);
+    }
+    if (output != NULL) return tool_usage_error("savepoint", "-o is for `savepoint take` and `savepoint salvage`");
     if (strcmp(verb, "verify") == 0) return finish(tide_savepoint_verify(path, tool_write_file, stdout, &err), &err);
     if (strcmp(verb, "list") == 0) return finish(tide_savepoint_list(path, tool_write_file, stdout, &err), &err);
     return tool_usage_error("savepoint", "unknown verb \"%s\"", verb);

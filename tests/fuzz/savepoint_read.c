@@ -45,10 +45,10 @@ static void read_messages(struct str raw) {
         struct chunk chunk;
         tide__arena_reset(&arena);
         struct state_table_desc desc = {.name = "t", .operator_id = "t", .kind = STATE_TABLE_KEYED};
-        if (tide__chunk_unpack(raw, 0, &desc, &index, &arena, &chunk) != NULL) continue;
+        if (tide__chunk_unpack(raw, 0, &desc, &index, true, &arena, &chunk) != NULL) continue;
         struct chunk_cursor cursor = {0};
-        struct str key, value;
-        while (tide__chunk_next(&chunk, &cursor, &key, &value)) continue;
+        struct state_entry entry;
+        while (tide__chunk_next(&chunk, &cursor, &entry)) continue;
         tide__strbuf_deinit(&cursor.key);
     }
     tide__arena_deinit(&arena);

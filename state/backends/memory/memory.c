@@ -218,7 +218,10 @@ static tide_status memory_drop_range(struct backend_table *base, struct str lowe
     for (size_t i = 0; i < from->count; i++) {
         if (i < first || i >= end) append_shared(to, from->blobs[i]);
     }
-    if (first < end) out_counts->windows_dropped++;
+    if (first < end) {
+        out_counts->windows_dropped++;
+        out_counts->ranges_dropped++;
+    }
     release_version(from);
     publish(table, to);
     return TIDE_OK;

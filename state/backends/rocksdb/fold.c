@@ -194,6 +194,7 @@ tide_status tide__rocks_drop_range(struct backend_table *base, struct str lower,
     if (!table->cf || (upper.len > 0 && tide__str_cmp(lower, upper) >= 0)) return TIDE_OK;
     bool by_range = !table->windowed;
     if (table->windowed) out_counts->windows_dropped += kill_windows(table, lower, upper, &by_range);
+    out_counts->ranges_dropped += by_range || out_counts->windows_dropped > 0;
     if (!by_range) return TIDE_OK;
     TIDE_TRY(tide__rocks_delete_range(table, lower, upper, err));
     if (table->owner->snapshots > 0) return TIDE_OK;

@@ -7,6 +7,7 @@ int main(void) {
     suite_add_tcase(suite, make_savepoint_case());
     suite_add_tcase(suite, make_damage_case());
     suite_add_tcase(suite, make_state_dir_case());
+    suite_add_tcase(suite, make_chain_case());
     suite_add_tcase(suite, make_compat_case());
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -7,6 +7,7 @@
 TCase *make_savepoint_case(void);
 TCase *make_damage_case(void);
 TCase *make_state_dir_case(void);
+TCase *make_chain_case(void);
 TCase *make_compat_case(void);
 
 #endif

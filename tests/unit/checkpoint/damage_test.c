@@ -114,11 +114,11 @@ struct damage {
     uint32_t chunks[8];
 };
 
-static void note_damage(void *ctx, const char *table, uint32_t chunk, uint64_t offset, const char *what) {
-    (void)table, (void)offset;
+static void note_damage(void *ctx, const struct savepoint_damage *found) {
     struct damage *damage = ctx;
-    ck_assert_ptr_nonnull(what);
-    if (damage->count < 8) damage->chunks[damage->count] = chunk;
+    ck_assert_ptr_nonnull(found->what);
+    ck_assert_ptr_nonnull(found->desc);
+    if (damage->count < 8) damage->chunks[damage->count] = found->chunk;
     damage->count++;
 }
 

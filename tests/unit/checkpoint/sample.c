@@ -100,6 +100,7 @@ uint64_t sample_value(size_t window, size_t key) {
 struct writing {
     const char *path;
     struct state_store *store;
+    struct savepoint_info info;
     uint64_t bytes;
     tide_error err;
 };
@@ -110,7 +111,7 @@ static void write_it(void *ctx, struct state_snapshot *snapshot, const tide_erro
         writing->err = *err;
         return;
     }
-    writing->err.status = tide__savepoint_write(writing->path, sample_info(), writing->store, snapshot, &writing->bytes,
+    writing->err.status = tide__savepoint_write(writing->path, &writing->info, writing->store, snapshot, &writing->bytes,
                                                 &writing->err);
     tide__state_snapshot_release(snapshot);
 }
@@ -151,7 +152,8 @@ uint64_t sample_write(const char *path, struct sample_shape shape) {
         "group-aggregate-2.acc", "group-aggregate-2", STATE_TABLE_KEYED, 1, 1, texts, texts};
     struct memory_budget budget = {.limit = 64 << 20};
     struct state_options options = {.backend = STATE_BACKEND_MEMORY, .budget = &budget};
-    struct writing writing = {.path = path};
+    struct writing writing = {.path = path, .info = *sample_info()};
+    if (shape.id > 0) writing.info.checkpoint_id = shape.id;
     struct state_table *windowed, *keyed;
     ck_assert_int_eq(tide__state_open(&options, &writing.store, NULL), TIDE_OK);
     ck_assert_int_eq(tide__state_table(writing.store, &windowed_desc, &windowed, NULL), TIDE_OK);

@@ -14,6 +14,7 @@ struct sample_shape {
     size_t windows, keys;  // keys a window
     size_t keyed;          // entries of the keyed table
     size_t large_value;    // bytes of one more value; 0: none
+    uint64_t id;           // of the checkpoint; 0: sample_info's
 };
 
 const struct savepoint_info *sample_info(void);

@@ -34,8 +34,8 @@ static struct state_dir *open_ok(void) {
 
 static void put_checkpoint(struct state_dir *dir, uint32_t job, uint64_t id) {
     struct strbuf file = {0};
-    ck_assert_int_eq(tide__state_dir_checkpoint_path(dir, job, id, &file, NULL), TIDE_OK);
-    sample_write(file.data, (struct sample_shape){.windows = 1, .keys = 2});
+    ck_assert_int_eq(tide__state_dir_checkpoint_path(dir, job, id, false, &file, NULL), TIDE_OK);
+    sample_write(file.data, (struct sample_shape){.windows = 1, .keys = 2, .id = id});
     tide__strbuf_deinit(&file);
 }
 
@@ -173,7 +173,8 @@ START_TEST(only_the_newest_are_kept_and_strangers_are_left_alone) {
     touch("chk-13.savepoint.tmp-77");
     touch("notes.txt");
     touch("chk-007.savepoint");
-    tide__state_dir_retain(dir, 1, 3);
+    touch("chk-next.delta.tmp");
+    tide__state_dir_retain(dir, 1, 3, 0, 1);
     struct seen seen = {""};
     ck_assert_int_eq(tide__state_dir_each(path, see, &seen, NULL), TIDE_OK);
     ck_assert_str_eq(seen.text, "1/10 1/11 1/12 2/1 ");
@@ -182,6 +183,54 @@ START_TEST(only_the_newest_are_kept_and_strangers_are_left_alone) {
     ck_assert_int_eq(access(file, F_OK), 0);
     snprintf(file, sizeof file, "%s/job-1/checkpoints/chk-13.savepoint.tmp-77", path);
     ck_assert_int_ne(access(file, F_OK), 0);
+    snprintf(file, sizeof file, "%s/job-1/checkpoints/chk-next.delta.tmp", path);
+    ck_assert_int_ne(access(file, F_OK), 0);
+    tide__state_dir_close(dir);
+}
+END_TEST
+
+START_TEST(what_a_kept_delta_builds_on_is_kept) {
+    struct state_dir *dir = open_ok();
+    static const char *const names[] = {"chk-1.savepoint", "chk-2.delta", "chk-3.savepoint", "chk-4.delta",
+                                        "chk-5.delta",     "chk-6.delta", "chk-7.savepoint"};
+    put_checkpoint(dir, 1, 1);
+    for (size_t i = 1; i < sizeof names / sizeof *names; i++) touch(names[i]);
+    struct seen seen = {""};
+    tide__state_dir_retain(dir, 1, 3, 0, 1);
+    ck_assert_int_eq(tide__state_dir_each(path, see, &seen, NULL), TIDE_OK);
+    ck_assert_str_eq(seen.text, "1/3 1/4 1/5 1/6 1/7 ");
+    // 4 to 6 are damaged: the job went on from 3.
+    touch("chk-1.savepoint");
+    tide__state_dir_retain(dir, 1, 2, 3, 7);
+    seen.text[0] = '\0';
+    ck_assert_int_eq(tide__state_dir_each(path, see, &seen, NULL), TIDE_OK);
+    ck_assert_str_eq(seen.text, "1/3 1/4 1/5 1/6 1/7 ");
+    tide__state_dir_retain(dir, 1, 1, 3, 7);
+    seen.text[0] = '\0';
+    ck_assert_int_eq(tide__state_dir_each(path, see, &seen, NULL), TIDE_OK);
+    ck_assert_str_eq(seen.text, "1/7 ");
+    ck_assert_uint_eq(tide__state_dir_last_id(dir, 1), 7);
+    ck_assert_uint_eq(tide__state_dir_last_id(dir, 2), 0);
+    tide__state_dir_close(dir);
+}
+END_TEST
+
+START_TEST(the_job_before_is_no_way_out) {
+    struct state_dir *dir = open_ok();
+    struct arena arena;
+    tide__arena_init(&arena);
+    put_checkpoint(dir, 1, 4);
+    put_checkpoint(dir, 2, 1);
+    damage(2, 1, 0);
+    struct savepoint *savepoint;
+    const char *found, *skipped;
+    tide_error err;
+    tide__error_clear(&err);
+    ck_assert_int_eq(tide__state_dir_latest(path, &arena, &savepoint, &found, &skipped, &err), TIDE_ERR_SAVEPOINT);
+    ck_assert_ptr_null(savepoint);
+    ck_assert_ptr_nonnull(strstr(err.message, "job-2/checkpoints/chk-1.savepoint"));
+    ck_assert_ptr_nonnull(strstr(err.hint, "--restart"));
+    tide__arena_deinit(&arena);
     tide__state_dir_close(dir);
 }
 END_TEST
@@ -215,6 +264,8 @@ TCase *make_state_dir_case(void) {
     tcase_add_test(tests, the_newest_is_of_the_last_job_and_by_number);
     tcase_add_test(tests, a_damaged_checkpoint_is_passed_over_and_named);
     tcase_add_test(tests, only_the_newest_are_kept_and_strangers_are_left_alone);
+    tcase_add_test(tests, what_a_kept_delta_builds_on_is_kept);
+    tcase_add_test(tests, the_job_before_is_no_way_out);
     tcase_add_test(tests, clearing_removes_all_jobs);
     tcase_add_test(tests, a_folder_that_is_missing_holds_nothing);
     return tests;
