@@ -301,8 +301,6 @@ TIDE_CHECKED tide_status tide__bind_conjunction(struct binder *b, struct expr **
 struct expr *tide__node_column(struct arena *arena, const struct plan_node *node, uint32_t column,
                                struct source_pos pos);
 const char *tide__bind_name(struct binder *b, struct str name);
-// name, or name0, name1, ... if `used` has it already.
-const char *tide__bind_unique_name(struct binder *b, const struct plan_field *fields, uint32_t count, const char *name);
 void tide__bind_warn(struct binder *b, struct source_pos pos, const char *hint, const char *format, ...)
     TIDE_PRINTF(4, 5);
 // A growing array in an arena: makes room for one more. Doubles.

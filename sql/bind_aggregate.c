@@ -67,6 +67,10 @@ static tide_status bind_args(struct select_scope *s, const struct ast_expr *ast,
     if (count && ast->args.count > 1) {
         return tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos, "COUNT counts one column");
     }
+    if (count && ast->args.count == 0) {
+        tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "COUNT takes 1 argument, not 0");
+        return tide__fail_hint(b->err, "write COUNT(*) to count rows");
+    }
     if (ast->args.count < aggregate->arg_min || ast->args.count > aggregate->arg_max || ast->args.count > 4) {
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%s takes %u argument%s, not %u", aggregate->name,
                              aggregate->arg_min, aggregate->arg_min == 1 ? "" : "s", ast->args.count);

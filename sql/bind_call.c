@@ -187,11 +187,19 @@ static tide_status bind_symbol_call(struct select_scope *s, const struct ast_exp
     return tide__bind_function(b, name, args, count, ast->pos, out);
 }
 
+static tide_status misplaced_star(struct binder *b, const struct ast_expr *ast) {
+    static const char *const names[] = {"COUNT"};
+    tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%.*s takes no *, only COUNT does", STR_ARG(call_name(ast)));
+    return tide__nearest(call_name(ast), names, 1) != NULL ? tide__fail_hint(b->err, "did you mean COUNT(*)?")
+                                                           : TIDE_ERR_VALIDATE;
+}
+
 static tide_status bind_scalar(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
     struct binder *b = s->binder;
     const char *name = upper_name(b, call_name(ast));
     for (uint32_t i = 0; i < ast->args.count; i++) {
         if (ast->args.items[i]->kind == AST_EXPR_SYMBOL) return bind_symbol_call(s, ast, name, out);
+        if (ast->args.items[i]->kind == AST_EXPR_STAR) return misplaced_star(b, ast);
     }
     struct expr **args = ARENA_ARRAY(b->arena, struct expr *, ast->args.count);
     for (uint32_t i = 0; i < ast->args.count; i++) TIDE_TRY(tide__bind_expr(s, ast->args.items[i], &args[i]));

@@ -4,6 +4,7 @@
 //
 // Keys have their own columns beside arguments, because grouping sets turn keys to NULL, not arguments.
 #include "sql/bind.h"
+#include "sql/names.h"
 
 #include <assert.h>
 #include <string.h>
@@ -152,8 +153,8 @@ tide_status tide__bind_group_sets(struct select_scope *s, const struct ast_query
 // --- The aggregation's nodes ---
 
 struct columns {
-    struct binder *binder;
     struct plan_node *calc;
+    struct name_set names;
     uint32_t count;
 };
 
@@ -161,7 +162,7 @@ static uint32_t add_column(struct columns *columns, struct expr *expr, const cha
     uint32_t i = columns->count++;
     columns->calc->calc.outputs[i] = expr;
     columns->calc->fields[i].type = expr->type;
-    columns->calc->fields[i].name = tide__bind_unique_name(columns->binder, columns->calc->fields, i, name);
+    columns->calc->fields[i].name = tide__names_unique(&columns->names, name);
     return i;
 }
 
@@ -229,14 +230,15 @@ static struct plan_node *aggregate_node(struct select_scope *s, struct plan_node
     node->inputs[0] = input;
     uint32_t *columns = ARENA_ARRAY(arena, uint32_t, keys);
     struct aggregate_call *calls = ARENA_ARRAY(arena, struct aggregate_call, s->aggregate_count);
+    struct name_set names = {.arena = arena};
     for (uint32_t i = 0; i < keys; i++) {
         columns[i] = i < s->key_count ? i : (uint32_t)set_column;
         node->fields[i] = input->fields[columns[i]];
+        tide__names_note(&names, node->fields[i].name);
     }
     for (uint32_t i = 0; i < s->aggregate_count; i++) {
         calls[i] = s->aggregates[i].call;
-        const char *name = tide__arena_printf(arena, "%s", calls[i].name);
-        node->fields[keys + i].name = tide__bind_unique_name(s->binder, node->fields, keys + i, name);
+        node->fields[keys + i].name = tide__names_unique(&names, calls[i].name);
         node->fields[keys + i].type = calls[i].type;
     }
     if (!window) {
@@ -283,7 +285,7 @@ tide_status tide__bind_aggregation(struct select_scope *s, const struct ast_quer
     bool sets = out->sets.set_count > 1;
     for (uint32_t k = 0; !sets && k < s->key_count; k++) sets = !out->sets.sets[0][k];
     uint32_t capacity = s->key_count + s->aggregate_count * 5 + 1;
-    struct columns columns = {s->binder, tide__node_calc(arena, s->input->node, capacity, pos), 0};
+    struct columns columns = {.calc = tide__node_calc(arena, s->input->node, capacity, pos), .names = {.arena = arena}};
     for (uint32_t i = 0; i < s->key_count; i++) {
         add_column(&columns, s->keys[i], column_name(s, s->keys[i], "$g", i));
     }

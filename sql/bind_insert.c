@@ -1,5 +1,6 @@
 // Sinks: INSERT INTO with its column list, static partitions and implicit casts; and the query of a SELECT statement.
 #include "sql/bind.h"
+#include "sql/names.h"
 
 #include <string.h>
 
@@ -11,8 +12,9 @@ tide_status tide__bind_sink_query(struct binder *b, const struct ast_query *quer
     struct plan_node *sink = tide__node_new(b->arena, PLAN_SINK, pos, 1, input->field_count);
     sink->inputs[0] = input;
     sink->sink.kind = SINK_COLLECT;
+    struct name_set names = {.arena = b->arena};
     for (uint32_t i = 0; i < input->field_count; i++) {
-        const char *name = tide__bind_unique_name(b, sink->fields, i, input->fields[i].name);
+        const char *name = tide__names_unique(&names, input->fields[i].name);
         sink->fields[i] = (struct plan_field){name, input->fields[i].type};
     }
     *out = sink;
@@ -200,7 +202,8 @@ static tide_status sink_calc(struct insert *insert, struct plan_node *input, str
 }
 
 static tide_status find_sink(struct binder *b, const struct statement *statement, struct catalog_entry **out) {
-    TIDE_TRY(tide__catalog_get(b->session, &statement->path, out, b->err));
+    tide_status status = tide__catalog_get(b->session, &statement->path, out, b->err);
+    if (status != TIDE_OK) return tide__fail_hint(b->err, "create it first: CREATE TABLE ... WITH ('connector' = ...)");
     if ((*out)->is_view) {
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "\"%s\" is a view: it cannot be written",
                              (*out)->name);

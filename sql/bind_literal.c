@@ -50,7 +50,9 @@ struct expr *tide__bind_boolean(struct binder *b, bool truth, struct source_pos 
 }
 
 static tide_status out_of_range(struct binder *b, const struct ast_expr *ast) {
-    return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "number %.*s is out of range", STR_ARG(ast->text));
+    const int shown = ast->text.len > 60 ? 50 : (int)ast->text.len;
+    return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "number %.*s%s is out of range", shown, ast->text.data,
+                         (size_t)shown < ast->text.len ? "..." : "");
 }
 
 static tide_status bind_integer(struct binder *b, const struct ast_expr *ast, struct expr **out) {

@@ -66,22 +66,6 @@ const char *tide__bind_name(struct binder *b, struct str name) {
     return tide__arena_strndup(b->arena, name.data, name.len);
 }
 
-static bool name_used(const struct plan_field *fields, uint32_t count, const char *name) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (fields[i].name != NULL && strcmp(fields[i].name, name) == 0) return true;
-    }
-    return false;
-}
-
-const char *tide__bind_unique_name(struct binder *b, const struct plan_field *fields, uint32_t count,
-                                   const char *name) {
-    if (!name_used(fields, count, name)) return name;
-    for (uint32_t i = 0;; i++) {
-        const char *candidate = tide__arena_printf(b->arena, "%s%u", name, i);
-        if (!name_used(fields, count, candidate)) return candidate;
-    }
-}
-
 const char *tide__bind_nearest_column(struct binder *b, const struct relation *relation, struct str name) {
     const char **names = ARENA_ARRAY(b->arena, const char *, relation->node->field_count + 1);
     for (uint32_t i = 0; i < relation->node->field_count; i++) names[i] = relation->node->fields[i].name;

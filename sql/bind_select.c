@@ -5,6 +5,7 @@
 //
 // The select list is bound before the aggregation is built, because it says which aggregates there are.
 #include "sql/bind.h"
+#include "sql/names.h"
 
 #include <assert.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct select {
         const char *name;
         struct str table;  // of a plain column, so that SELECT t.a FROM t stays t.a for ORDER BY
     } * items;
+    struct name_set names;
     struct expr **item_exprs;  // one an AST item, NULL for stars (QUALIFY's aliases)
     struct expr *having, *qualify;
     struct order_by order;
@@ -44,15 +46,6 @@ static bool has_twin(const struct plan_node *node, uint32_t field) {
         if (i != field && strcmp(node->fields[i].name, node->fields[field].name) == 0) return true;
     }
     return false;
-}
-
-// Columns of a star that are called as an earlier item get a number: k, k0.
-static const char *star_name(struct select *select, const char *name) {
-    struct binder *b = select->binder;
-    uint32_t count = select->item_count - 1;
-    struct plan_field *used = ARENA_ARRAY(b->arena, struct plan_field, count);
-    for (uint32_t i = 0; i < count; i++) used[i].name = select->items[i].name;
-    return tide__bind_unique_name(b, used, count, name);
 }
 
 static tide_status expand_star(struct select *select, const struct ast_select_item *ast) {
@@ -77,7 +70,8 @@ static tide_status expand_star(struct select *select, const struct ast_select_it
         }
         struct item *item = add_item(select);
         item->expr = tide__node_column(b->arena, input->node, i, ast->pos);
-        item->name = star_name(select, input->node->fields[i].name);
+        // One that is called as an earlier item gets a number: k, k0.
+        item->name = tide__names_unique(&select->names, input->node->fields[i].name);
         item->table = input->tables[i];
     }
     if (path->count > 0 && select->item_count == before) {
@@ -112,6 +106,7 @@ static tide_status bind_items(struct select *select) {
         struct item *item = add_item(select);
         item->expr = expr;
         item->name = item_name(select, ast);
+        tide__names_note(&select->names, item->name);
         if (expr->kind == EXPR_COLUMN && expr->column < VIRTUAL_COLUMN_FIRST && ast->alias.text.len == 0) {
             item->table = select->input.tables[expr->column];
         }
@@ -417,7 +412,8 @@ static tide_status qualify(struct select *select) {
 
 tide_status tide__bind_select(struct binder *b, const struct ast_query *query, struct relation *out) {
     struct correlation *correlation = b->correlation;
-    struct select select = {.binder = b, .query = query, .is_subquery = correlation != NULL};
+    struct select select = {
+        .binder = b, .query = query, .is_subquery = correlation != NULL, .names = {.arena = b->arena}};
     b->correlation = NULL;
     TIDE_TRY(bind_input(&select));
     struct relation from = select.input;

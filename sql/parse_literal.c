@@ -3,6 +3,8 @@
 #include "sql/parse_private.h"
 
 #include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct ast_expr *literal(struct parser *p, enum ast_literal kind) {
@@ -273,6 +275,25 @@ static struct ast_expr *interval_operand(struct parser *p) {
     return tide__parse_close(p, column);
 }
 
+// INTERVAL '1 MINUTE' is what other systems write.
+static bool unit_in_string(struct parser *p, const struct ast_expr *expr) {
+    struct str text = expr->text;
+    size_t digits = 0;
+    while (digits < text.len && isdigit((unsigned char)text.data[digits])) digits++;
+    size_t unit = digits;
+    while (unit < text.len && text.data[unit] == ' ') unit++;
+    size_t end = unit;
+    while (end < text.len && isalpha((unsigned char)text.data[end])) end++;
+    if (at_token(p, TOKEN_WORD) || digits == 0 || digits > 18 || unit == end || end < text.len || end - unit > 12)
+        return false;
+    char hint[80];
+    snprintf(hint, sizeof hint, "write INTERVAL '%.*s' %.*s", (int)digits, text.data, (int)(end - unit),
+             text.data + unit);
+    tide__parser_fail(p, TIDE_ERR_PARSE, expr->interval.text_pos, hint,
+                      "the unit of an interval stands behind the string");
+    return true;
+}
+
 struct ast_expr *tide__parse_interval(struct parser *p) {
     assert(at_word(p, K_INTERVAL));
     struct ast_expr *expr = tide__parse_new(p, AST_EXPR_LITERAL, p->token.pos);
@@ -292,6 +313,7 @@ struct ast_expr *tide__parse_interval(struct parser *p) {
         expr->kind = AST_EXPR_INTERVAL;
         tide__parse_push(p, &expr->args, operand);
     }
+    if (expr->kind == AST_EXPR_LITERAL && unit_in_string(p, expr)) return NULL;
     if (!tide__parse_interval_qualifier(p, &expr->interval)) return NULL;
     return tide__parse_close(p, expr);
 }

@@ -414,7 +414,11 @@ static bool parse_any(struct parser *p, struct statement *s) {
         if (!tide__str_ieq_c(p->token.text, openings[i].word)) continue;
         return openings[i].parse ? openings[i].parse(p, s) : unsupported(p, s, openings[i].unsupported);
     }
-    for (size_t i = 0; i < OPENINGS; i++) tide__parser_note(p, openings[i].word);
+    const char *words[OPENINGS];
+    for (size_t i = 0; i < OPENINGS; i++) words[i] = openings[i].word;
+    bool near = at_token(p, TOKEN_WORD) && tide__nearest(p->token.text, words, OPENINGS) != NULL;
+    if (!near) tide__parser_note(p, "a statement");
+    for (size_t i = 0; near && i < OPENINGS; i++) tide__parser_note(p, words[i]);
     return tide__parser_unexpected(p);
 }
 

@@ -181,6 +181,8 @@ bool tide__parser_unexpected(struct parser *p) {
         return tide__parser_fail(p, TIDE_ERR_PARSE, token->pos, p->scanner.hint, "%s", p->scanner.message);
     if (token->kind == TOKEN_BANG_EQUAL)
         return tide__parser_fail(p, TIDE_ERR_PARSE, token->pos, "write <> for not equal", "\"!=\" is not Flink SQL");
+    if (token->kind == TOKEN_EQUAL && p->previous.kind == TOKEN_EQUAL)
+        return tide__parser_fail(p, TIDE_ERR_PARSE, p->previous.pos, "write = for equal", "\"==\" is not Flink SQL");
     char found[128], expected[300], hint[200] = "";
     describe(p, found, sizeof found);
     list_expected(p, expected, sizeof expected);
@@ -304,6 +306,12 @@ bool tide__parser_int(struct parser *p, int32_t *out, const char *what) {
 
 // Keys of OPTIONS hints may be bare words: OPTIONS(key = 'value').
 static bool option_key(struct parser *p, struct ast_option *option, bool bare) {
+    if (!bare && tide__parser_at_name(p)) {
+        char hint[160];
+        snprintf(hint, sizeof hint, "write it in quotes: '%.*s' = '...'",
+                 (int)(p->token.text.len < 60 ? p->token.text.len : 60), p->token.text.data);
+        return tide__parser_fail(p, TIDE_ERR_PARSE, p->token.pos, hint, "keys of options are strings");
+    }
     if (!bare || !tide__parser_at_name(p))
         return tide__parser_string(p, &option->key, &option->key_pos, "'key' = 'value'");
     struct ast_path path;

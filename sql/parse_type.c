@@ -59,6 +59,15 @@ static void set_children(struct type *type, const struct type_child *children, u
     type->child_count = count;
 }
 
+// What other systems call them.
+static const struct {
+    const char *theirs, *ours;
+} foreign_types[] = {
+    {"TEXT", "STRING"},    {"VARCHAR2", "STRING"}, {"DATETIME", "TIMESTAMP(3)"}, {"TIMESTAMPTZ", "TIMESTAMP_LTZ(3)"},
+    {"NUMBER", "DECIMAL"}, {"LONG", "BIGINT"},     {"INT64", "BIGINT"},          {"INT32", "INT"},
+    {"BOOL", "BOOLEAN"},   {"BLOB", "BYTES"},      {"UUID", "STRING"},           {"JSON", "STRING"},
+};
+
 static bool unknown_type(struct parser *p) {
     enum { MORE = 5 };
     static const char *const more[MORE] = {"ARRAY", "MAP", "MULTISET", "ROW", "INTERVAL"};
@@ -68,6 +77,8 @@ static bool unknown_type(struct parser *p) {
     struct str word = p->token.text;
     const char *near = tide__nearest(word, names, TYPE_WORDS + MORE);
     tide__parser_fail(p, TIDE_ERR_VALIDATE, p->token.pos, NULL, "unknown type \"%.*s\"", STR_ARG(word));
+    for (size_t i = 0; i < sizeof foreign_types / sizeof *foreign_types; i++)
+        if (tide__str_ieq_c(word, foreign_types[i].theirs)) near = foreign_types[i].ours;
     if (near) tide__fail_hint(p->err, "did you mean %s?", near);
     return false;
 }
@@ -217,7 +228,8 @@ static struct type *parse_base(struct parser *p) {
     }
     const struct type_word *word = find_type(p->token.text);
     if (word) return parse_simple(p, word);
-    if (tide__keyword_class(p->token.keyword) != KEYWORD_FREE) {
+    bool datetime = tide__str_ieq_c(p->token.text, "DATETIME");
+    if (tide__keyword_class(p->token.keyword) != KEYWORD_FREE && !datetime) {
         tide__parser_note(p, "a type");
         tide__parser_unexpected(p);
     } else {

@@ -100,7 +100,14 @@ static bool whole_bounds(const struct type *type, const struct value *value, int
     return true;
 }
 
+static int64_t limited(int64_t bound) {
+    return bound > RANK_WITHOUT_END ? RANK_WITHOUT_END : bound < -RANK_WITHOUT_END ? -RANK_WITHOUT_END : bound;
+}
+
 static void add_bound(struct rank_filter *filter, enum comparison c, int64_t lowest, int64_t highest) {
+    // No rank is as large as that; so the arithmetic below can't overflow.
+    lowest = limited(lowest);
+    highest = limited(highest);
     int64_t low = INT64_MIN, high = RANK_NO_BOUND;
     switch (c) {
     case COMPARE_EQUAL:
