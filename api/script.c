@@ -194,7 +194,10 @@ static tide_status run_statements(struct script_run *run, struct sql_session *se
         return tide__fail_hint(err, "Use the script that the savepoint was taken from, or start without it.");
     }
     if (run->ended_before) tide__api_message(run, TIDE_NOTE, "Use --restart to run it anew.", "the job is finished");
-    if (!run->stopped && run->options->stop_savepoint != NULL)
+    if (run->stopped || run->options->stop_savepoint == NULL) return TIDE_OK;
+    if (run->job_index == 0)
+        tide__api_message(run, TIDE_NOTE, NULL, "the script starts no job, so there is no savepoint");
+    else
         tide__api_message(run, TIDE_NOTE, NULL, "the input ended before row %llu: the savepoint is of the end",
                           (unsigned long long)run->options->stop_after_rows);
     return TIDE_OK;
