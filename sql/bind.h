@@ -194,6 +194,12 @@ struct group_sets {
 };
 TIDE_CHECKED tide_status tide__bind_group_sets(struct select_scope *s, const struct ast_query *query,
                                                struct group_sets *out);
+// Where a SELECT's aggregate went that Flink's planner rewrites (bind_reduce.c).
+struct reduced_aggregate {
+    uint32_t value, count;  // of the aggregation's aggregates
+    bool is_quotient;       // value / count, in this type
+    const struct type *type;
+};
 // Puts the aggregation of `s` over s->input; *out has keys, aggregates, and what virtual columns need. See tide__bind_rewrite.
 struct aggregated {
     struct relation relation;
@@ -201,7 +207,12 @@ struct aggregated {
     uint32_t property_first;   // of window properties (start, end, time) of a group window
     int32_t set_column;        // expand id, or -1
     struct group_sets sets;
+    struct reduced_aggregate *reduced;  // one an aggregate of the SELECT; NULL: they are as written
 };
+// Rewrites s->aggregates before they are put into the aggregation; then what aggregate `index` of the SELECT is above it.
+TIDE_CHECKED tide_status tide__bind_reduce(struct select_scope *s, struct aggregated *out);
+TIDE_CHECKED tide_status tide__bind_reduced(struct select_scope *s, const struct aggregated *aggregated, uint32_t index,
+                                            struct source_pos pos, struct expr **out);
 TIDE_CHECKED tide_status tide__bind_aggregation(struct select_scope *s, const struct ast_query *query,
                                                 struct aggregated *out);
 // An expression over s->input and virtual columns -> over the aggregation's output.

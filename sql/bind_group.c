@@ -282,6 +282,7 @@ tide_status tide__bind_aggregation(struct select_scope *s, const struct ast_quer
     struct arena *arena = s->binder->arena;
     struct source_pos pos = query->has_group_by ? query->group_pos : query->pos;
     TIDE_TRY(tide__bind_group_sets(s, query, &out->sets));
+    TIDE_TRY(tide__bind_reduce(s, out));
     bool sets = out->sets.set_count > 1;
     for (uint32_t k = 0; !sets && k < s->key_count; k++) sets = !out->sets.sets[0][k];
     uint32_t capacity = s->key_count + s->aggregate_count * 5 + 1;
@@ -354,7 +355,7 @@ static tide_status virtual_expr(struct select_scope *s, const struct aggregated 
     const struct virtual_column *v = &s->virtuals[expr->column - VIRTUAL_COLUMN_FIRST];
     uint32_t column = 0;
     switch (v->kind) {
-    case VIRTUAL_AGGREGATE: column = aggregated->aggregate_first + v->index; break;
+    case VIRTUAL_AGGREGATE: return tide__bind_reduced(s, aggregated, v->index, expr->pos, out);
     case VIRTUAL_WINDOW: column = aggregated->property_first + v->index; break;
     case VIRTUAL_GROUPING: return grouping_expr(s, aggregated, v->index, expr->pos, out);
     case VIRTUAL_OVER:
