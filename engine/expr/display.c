@@ -32,6 +32,13 @@ static void put_interval_millis(int64_t ms, struct strbuf *out) {
                         v / 60000 % 60, v / 1000 % 60, v % 1000);
 }
 
+// The fraction has one digit at least, and no zeros behind that.
+static void put_time(int64_t ms, int precision, struct strbuf *out) {
+    tide__time_print(tide__floor_mod(ms, MILLIS_PER_DAY), precision > 3 ? 3 : precision, out);
+    size_t dot = out->len - (size_t)(precision > 3 ? 3 : precision);
+    while (precision > 0 && out->len > dot + 1 && out->data[out->len - 1] == '0') out->data[--out->len] = 0;
+}
+
 static void put_integer(int64_t v, struct strbuf *out) {
     char text[24];
     char *at = text + sizeof text;
@@ -61,7 +68,7 @@ void tide__value_text(const struct column *column, size_t row, const struct zone
     case TYPE_BINARY:
     case TYPE_VARBINARY: tide__strbuf_append_str(out, column->str[row]); break;
     case TYPE_DATE: tide__date_print(column->i64[row], out); break;
-    case TYPE_TIME: tide__time_print(tide__floor_mod(column->i64[row], MILLIS_PER_DAY), type->precision, out); break;
+    case TYPE_TIME: put_time(column->i64[row], type->precision, out); break;
     case TYPE_TIMESTAMP: tide__timestamp_print(tide__timestamp_at(column, row), type->precision, out); break;
     case TYPE_TIMESTAMP_LTZ: {
         struct timestamp t = tide__timestamp_at(column, row);
@@ -74,7 +81,7 @@ void tide__value_text(const struct column *column, size_t row, const struct zone
     case TYPE_ARRAY:
     case TYPE_MULTISET:
     case TYPE_MAP:
-    case TYPE_ROW: tide__nested_display(column->str[row], type, zone, out); break;
+    case TYPE_ROW: tide__nested_text(column->str[row], type, zone, out); break;
     }
 }
 
@@ -82,6 +89,8 @@ void tide__value_display_in_zone(const struct column *column, size_t row, const 
     enum type_kind kind = column->type->kind;
     if (kind == TYPE_BINARY || kind == TYPE_VARBINARY) {
         put_bytes(column->str[row], out);
+    } else if (column->type->child_count > 0) {
+        tide__nested_display(column->str[row], column->type, zone, out);
     } else {
         tide__value_text(column, row, zone, out);
     }

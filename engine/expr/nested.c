@@ -54,15 +54,10 @@ bool tide__nested_decode(struct str bytes, const struct type *type, struct arena
     return tide__row_decode(bytes, elements, count, 0);
 }
 
-static void put_element(const struct column *element, const struct zone *zone, struct strbuf *out) {
-    if (tide__column_is_null(element, 0)) {
-        tide__strbuf_append_c(out, "NULL");
-    } else {
-        tide__value_display_in_zone(element, 0, zone, out);
-    }
-}
+typedef void put_value(const struct column *column, size_t row, const struct zone *zone, struct strbuf *out);
 
-void tide__nested_display(struct str bytes, const struct type *type, const struct zone *zone, struct strbuf *out) {
+static void put_nested(struct str bytes, const struct type *type, const struct zone *zone, put_value *put,
+                       struct strbuf *out) {
     struct arena arena;
     tide__arena_init(&arena);
     struct column *elements = NULL;
@@ -73,8 +68,20 @@ void tide__nested_display(struct str bytes, const struct type *type, const struc
     if (!tide__nested_decode(bytes, type, &arena, &elements, &count)) count = 0;
     for (size_t i = 0; i < count; i++) {
         if (i > 0) tide__strbuf_append_c(out, pairs && i % 2 == 1 ? "=" : ", ");
-        put_element(&elements[i], zone, out);
+        if (tide__column_is_null(&elements[i], 0)) {
+            tide__strbuf_append_c(out, "NULL");
+        } else {
+            put(&elements[i], 0, zone, out);
+        }
     }
     tide__strbuf_append_char(out, brackets[1]);
     tide__arena_deinit(&arena);
+}
+
+void tide__nested_display(struct str bytes, const struct type *type, const struct zone *zone, struct strbuf *out) {
+    put_nested(bytes, type, zone, tide__value_display_in_zone, out);
+}
+
+void tide__nested_text(struct str bytes, const struct type *type, const struct zone *zone, struct strbuf *out) {
+    put_nested(bytes, type, zone, tide__value_text, out);
 }

@@ -15,5 +15,7 @@ bool tide__nested_decode(struct str bytes, const struct type *type, struct arena
                          size_t *out_count);
 // Flink's display: `[1, NULL]`, `{k=1}`, `(1, x)`.
 void tide__nested_display(struct str bytes, const struct type *type, const struct zone *zone, struct strbuf *out);
+// What CAST to STRING gives: the same, but the bytes of BINARY themselves.
+void tide__nested_text(struct str bytes, const struct type *type, const struct zone *zone, struct strbuf *out);
 
 #endif

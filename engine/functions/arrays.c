@@ -231,20 +231,27 @@ static bool make_map(const struct expr *call, const struct column *args, size_t 
 }
 
 // SPLIT(text, separator).
+// An empty separator gives all characters.
 static bool make_split(const struct expr *call, const struct column *args, size_t row, struct arena *arena,
                        struct list *out) {
     struct str rest = args[0].str[row], separator = args[1].str[row];
     *out = room_for(rest.len + 1, arena);
-    for (;;) {
-        size_t end = separator.len == 0 ? SIZE_MAX : tide__text_find(rest, separator, 0);
+    while (separator.len > 0 || rest.len > 0) {
+        size_t end = 0;
+        if (separator.len > 0) {
+            end = tide__text_find(rest, separator, 0);
+        } else {
+            tide__utf8_next(rest, &end);
+        }
         struct column element;
-        tide__column_init(&element, call->type->children[0].type, 1, 0, arena);
+        tide__column_init(&element, call->type->children[0].type, 1, 1, arena);
         element.str[0] = (struct str){rest.data, end == SIZE_MAX ? rest.len : end};
         add(out, &element);
         if (end == SIZE_MAX) return true;
         rest.data += end + separator.len;
         rest.len -= end + separator.len;
     }
+    return true;
 }
 
 // --- array to value ------------------------------------------------------------------------------------------------
@@ -399,7 +406,7 @@ static tide_status infer_map(struct infer_context *ctx, struct expr *call, tide_
 
 static tide_status infer_split(struct infer_context *ctx, struct expr *call, tide_error *err) {
     TIDE_TRY(tide__infer_args(ctx, call, "SS", err));
-    struct type text = tide__type_make(TYPE_VARCHAR, false);
+    struct type text = tide__type_make(TYPE_VARCHAR, true);
     set_array(ctx, call, tide__type_copy(ctx->arena, &text), tide__infer_any_nullable(call));
     return TIDE_OK;
 }

@@ -100,6 +100,7 @@ static tide_status no_cast(struct infer_context *ctx, const struct expr *call, t
         return tide__fail_hint(err, "use TO_TIMESTAMP_LTZ(number, 3) for milliseconds since 1970, or "
                                     "TO_TIMESTAMP(FROM_UNIXTIME(number)) for seconds");
     }
+    if (tide__type_is_interval(to)) return tide__fail_hint(err, "multiply: n * INTERVAL '1' DAY");
     if (tide__type_is_timestamp(from) && tide__type_is_numeric(to)) {
         return tide__fail_hint(err, "use UNIX_TIMESTAMP(CAST(timestamp AS STRING))");
     }
@@ -166,6 +167,9 @@ tide_status tide__expr_cast_explicit(struct infer_context *ctx, struct expr *exp
     bool same = tide__type_same(expr->type, type) && expr->type->time_attribute == TIME_ATTRIBUTE_NONE;
     if (same && (!is_try || expr->type->nullable)) return TIDE_OK;
     struct expr *call = cast_call(ctx, expr, type, is_try, pos);
+    bool interval = tide__type_is_interval(expr->type) ? tide__type_is_numeric(type)
+                                                       : tide__type_is_interval(type) && tide__type_is_numeric(expr->type);
+    if (interval) return no_cast(ctx, call, err);
     TIDE_TRY(infer_cast_as(ctx, call, is_try, err));
     *out = call;
     return TIDE_OK;

@@ -40,6 +40,13 @@ static tide_status nested_to_nested(struct cast_job *job) {
             tide__column_init(&to[e], element_type(job->out->type, e), 1, 1, arena);
             TIDE_TRY_OR(status, cast_element(job, &from[e], &to[e]), done);
         }
+        // TRY_CAST: one element that can't be converted makes all of the value NULL.
+        bool lost = false;
+        for (size_t e = 0; e < count; e++) lost |= tide__column_is_null(&to[e], 0) && !tide__column_is_null(&from[e], 0);
+        if (lost) {
+            tide__put_null(job->out, i);
+            continue;
+        }
         tide__strbuf_clear(&bytes);
         tide__nested_append(job->out->type, to, count, 0, &bytes);
         job->out->str[i] = tide__str_copy(arena, bytes.data, bytes.len);

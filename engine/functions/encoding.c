@@ -13,7 +13,7 @@ static void put_digest(enum digest digest, struct str data, struct strbuf *out) 
 }
 
 static tide_status infer_digest(struct infer_context *ctx, struct expr *call, int length, tide_error *err) {
-    TIDE_TRY(tide__infer_args(ctx, call, "S", err));
+    TIDE_TRY(tide__infer_args(ctx, call, "Z", err));
     tide__infer_result_sized(ctx, call, TYPE_CHAR, tide__infer_any_nullable(call), length, 0);
     return TIDE_OK;
 }
@@ -99,9 +99,8 @@ static bool make_to_base64(const struct expr *call, const struct column *args, s
     return true;
 }
 
-// Text that is no Base64 gives NULL.
-static bool make_from_base64(const struct expr *call, const struct column *args, size_t row, struct strbuf *out) {
-    struct str s = args[0].str[row];
+// False: it is no Base64.
+static bool decode_base64(struct str s, struct strbuf *out) {
     while (s.len > 0 && s.data[s.len - 1] == '=') s.len--;
     uint32_t v = 0;
     int bits = 0;
@@ -115,6 +114,23 @@ static bool make_from_base64(const struct expr *call, const struct column *args,
         tide__strbuf_append_char(out, (char)(v >> bits));
     }
     return s.len % 4 != 1;
+}
+
+static tide_status run_from_base64(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                   struct selection rows, struct column *out, tide_error *err) {
+    struct strbuf text = {0};
+    tide_status status = TIDE_OK;
+    for (size_t nth = 0; nth < rows.n && status == TIDE_OK; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        tide__strbuf_clear(&text);
+        if (decode_base64(args[0].str[i], &text)) {
+            out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+        } else {
+            status = tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "FROM_BASE64 of a text that is no Base64");
+        }
+    }
+    tide__strbuf_deinit(&text);
+    return status;
 }
 
 // --- character sets ------------------------------------------------------------------------------------------------
@@ -150,9 +166,7 @@ static void put_unit(uint32_t unit, bool little, struct strbuf *out) {
     tide__strbuf_append(out, bytes, 2);
 }
 
-static bool make_encode(const struct expr *call, const struct column *args, size_t row, struct strbuf *out) {
-    struct str s = args[0].str[row];
-    enum charset charset = charset_of(args[1].str[row]);
+static bool encode(struct str s, enum charset charset, struct strbuf *out) {
     if (charset == CHARSET_NONE) return false;
     if (charset == CHARSET_UTF8) {
         tide__strbuf_append_str(out, s);
@@ -193,9 +207,8 @@ static void decode_utf16(struct str s, bool little, bool mark, struct strbuf *ou
     }
 }
 
-static bool make_decode(const struct expr *call, const struct column *args, size_t row, struct strbuf *out) {
-    struct str s = args[0].str[row];
-    switch (charset_of(args[1].str[row])) {
+static bool decode(struct str s, enum charset charset, struct strbuf *out) {
+    switch (charset) {
     case CHARSET_UTF8: tide__strbuf_append_str(out, s); return true;
     case CHARSET_ASCII:
         for (size_t i = 0; i < s.len; i++)
@@ -210,6 +223,36 @@ static bool make_decode(const struct expr *call, const struct column *args, size
     case CHARSET_NONE: break;
     }
     return false;
+}
+
+typedef bool convert_text(struct str s, enum charset charset, struct strbuf *out);
+
+static tide_status charset_rows(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                struct selection rows, convert_text *convert, struct column *out, tide_error *err) {
+    struct strbuf text = {0};
+    tide_status status = TIDE_OK;
+    for (size_t nth = 0; nth < rows.n && status == TIDE_OK; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        tide__strbuf_clear(&text);
+        if (convert(args[0].str[i], charset_of(args[1].str[i]), &text)) {
+            out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+        } else {
+            status = tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "there is no character set '%.*s'",
+                                   STR_ARG(args[1].str[i]));
+        }
+    }
+    tide__strbuf_deinit(&text);
+    return status;
+}
+
+static tide_status run_encode(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                              struct selection rows, struct column *out, tide_error *err) {
+    return charset_rows(ctx, call, args, rows, encode, out, err);
+}
+
+static tide_status run_decode(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                              struct selection rows, struct column *out, tide_error *err) {
+    return charset_rows(ctx, call, args, rows, decode, out, err);
 }
 
 // --- URLs ----------------------------------------------------------------------------------------------------------
@@ -255,15 +298,15 @@ static bool make_url_decode(const struct expr *call, const struct column *args, 
     return true;
 }
 
-// An odd first digit stands alone. Text that is no hexadecimal gives NULL.
+// An odd first digit counts as 0, as in Flink. Text that is no hexadecimal gives NULL.
 static bool make_unhex(const struct expr *call, const struct column *args, size_t row, struct strbuf *out) {
     struct str s = args[0].str[row];
     for (size_t i = 0; i < s.len;) {
-        size_t n = i == 0 && s.len % 2 != 0 ? 1 : 2;
-        int high = n == 1 ? 0 : hex_digit(s.data[i]), low = hex_digit(s.data[i + n - 1]);
+        bool odd = i == 0 && s.len % 2 != 0;
+        int high = hex_digit(s.data[i]), low = hex_digit(s.data[i + !odd]);
         if (high < 0 || low < 0) return false;
-        tide__strbuf_append_char(out, (char)(high << 4 | low));
-        i += n;
+        tide__strbuf_append_char(out, (char)(odd ? 0 : high << 4 | low));
+        i += odd ? 1 : 2;
     }
     return true;
 }
@@ -375,17 +418,19 @@ static bool make_parse_url(const struct expr *call, const struct column *args, s
         tide__infer_result(ctx, call, kind, nullable);                                                                 \
         return TIDE_OK;                                                                                                \
     }
-INFER(infer_string, "S", TYPE_VARCHAR, tide__infer_any_nullable(call))
+INFER(infer_string, "Z", TYPE_VARCHAR, tide__infer_any_nullable(call))
 INFER(infer_nullable, "SSS", TYPE_VARCHAR, true)
 INFER(infer_encode, "SS", TYPE_VARBINARY, true)
 INFER(infer_unhex, "S", TYPE_VARBINARY, true)
 INFER(infer_decode, "YS", TYPE_VARCHAR, true)
 
-#define FUNCTION(symbol, sql, least, most, infer_, signature_, summary_, example_, result_)                            \
+#define FUNCTION(symbol, ...)                                                                                          \
     static tide_status run_##symbol(struct eval_context *ctx, const struct expr *call, const struct column *args,      \
                                     struct selection rows, struct column *out, tide_error *err) {                      \
         return tide__text_rows(ctx, call, args, rows, make_##symbol, out);                                             \
     }                                                                                                                  \
+    PLAIN_FUNCTION(symbol, __VA_ARGS__)
+#define PLAIN_FUNCTION(symbol, sql, least, most, infer_, signature_, summary_, example_, result_)                      \
     static const struct function_kernel kernel_##symbol = {.null_if_any = true, .run = run_##symbol};                  \
     const struct function tide__fn_##symbol = {                                                                        \
         .name = sql,                                                                                                   \
@@ -400,12 +445,12 @@ INFER(infer_decode, "YS", TYPE_VARCHAR, true)
     }
 FUNCTION(to_base64, "TO_BASE64", 1, 1, infer_string, "TO_BASE64(STRING)", "In Base64.", "TO_BASE64('hello')",
          "aGVsbG8=");
-FUNCTION(from_base64, "FROM_BASE64", 1, 1, infer_string, "FROM_BASE64(STRING)", "What a Base64 text stands for.",
-         "FROM_BASE64('aGVsbG8=')", "hello");
-FUNCTION(encode, "ENCODE", 2, 2, infer_encode, "ENCODE(STRING, character set)", "The bytes in a character set.",
-         "ENCODE('ab', 'UTF-16BE')", "x'00610062'");
-FUNCTION(decode, "DECODE", 2, 2, infer_decode, "DECODE(BYTES, character set)", "The text of bytes in a character set.",
-         "DECODE(X'6162', 'UTF-8')", "ab");
+PLAIN_FUNCTION(from_base64, "FROM_BASE64", 1, 1, infer_string, "FROM_BASE64(STRING)", "What a Base64 text stands for.",
+               "FROM_BASE64('aGVsbG8=')", "hello");
+PLAIN_FUNCTION(encode, "ENCODE", 2, 2, infer_encode, "ENCODE(STRING, character set)", "The bytes in a character set.",
+               "ENCODE('ab', 'UTF-16BE')", "x'00610062'");
+PLAIN_FUNCTION(decode, "DECODE", 2, 2, infer_decode, "DECODE(BYTES, character set)",
+               "The text of bytes in a character set.", "DECODE(X'6162', 'UTF-8')", "ab");
 FUNCTION(unhex, "UNHEX", 1, 1, infer_unhex, "UNHEX(STRING)", "The bytes of a hexadecimal text; NULL if it is none.",
          "UNHEX('4142')", "x'4142'");
 FUNCTION(url_encode, "URL_ENCODE", 1, 1, infer_nullable, "URL_ENCODE(STRING)", "As it stands in a URL.",

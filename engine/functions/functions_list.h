@@ -144,7 +144,6 @@
     X(not, "NOT")                                                                                                      \
     X(now, "NOW")                                                                                                      \
     X(nullif, "NULLIF")                                                                                                \
-    X(octet_length, "OCTET_LENGTH")                                                                                    \
     X(or, "OR")                                                                                                        \
     X(overlaps, "OVERLAPS")                                                                                            \
     X(overlay, "OVERLAY")                                                                                              \

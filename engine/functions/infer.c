@@ -29,6 +29,7 @@ static bool class_matches(const struct type *type, char class) {
     case 'T': return tide__type_is_timestamp(type);
     case 'D': return type->kind == TYPE_DATE;
     case 'Y': return type->kind == TYPE_BINARY || type->kind == TYPE_VARBINARY;
+    case 'Z': return class_matches(type, 'S') || class_matches(type, 'Y');
     case 'V': return tide__type_is_interval(type);
     default: return true;
     }

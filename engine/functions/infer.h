@@ -8,7 +8,7 @@
 tide_status tide__infer_fail(struct infer_context *ctx, const struct expr *call, tide_error *err);
 
 // Checks the arguments against a string of classes, one letter each: S string, B boolean, N number, I integer, T
-// timestamp of either kind, D date, Y bytes, V interval, A anything; a `*` repeats the letter before it for all
+// timestamp of either kind, D date, Y bytes, Z string or bytes, V interval, A anything; a `*` repeats the letter before it for all
 // further arguments. NULL literals get the class' plain type. Fewer arguments than letters are fine (arg_min has
 // been checked).
 bool tide__infer_matches(const struct expr *call, const char *classes);

@@ -48,6 +48,18 @@ static void put_time(const struct column *column, size_t row, struct strbuf *out
     tide__strbuf_deinit(&text);
 }
 
+static void put_base64(struct str s, struct strbuf *out) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    tide__strbuf_append_char(out, '"');
+    for (size_t i = 0; i < s.len; i += 3) {
+        size_t n = s.len - i < 3 ? s.len - i : 3;
+        uint32_t v = 0;
+        for (size_t k = 0; k < 3; k++) v = v << 8 | (k < n ? (unsigned char)s.data[i + k] : 0);
+        for (size_t k = 0; k < 4; k++) tide__strbuf_append_char(out, k <= n ? digits[v >> (18 - 6 * k) & 63] : '=');
+    }
+    tide__strbuf_append_char(out, '"');
+}
+
 // raw: the string is JSON already.
 static void put_json(const struct column *column, size_t row, bool raw, const struct zone *zone, struct strbuf *out) {
     if (tide__column_is_null(column, row)) {
@@ -71,6 +83,8 @@ static void put_json(const struct column *column, size_t row, bool raw, const st
     case TYPE_MAP:
     case TYPE_MULTISET:
     case TYPE_ROW: put_nested(column, row, zone, out); break;
+    case TYPE_BINARY:
+    case TYPE_VARBINARY: put_base64(column->str[row], out); break;
     default: {
         bool number = tide__type_is_numeric(type);
         number = number && (column->physical != PHYSICAL_F64 || isfinite(column->f64[row]));
@@ -163,8 +177,24 @@ static tide_status run_json_string(struct eval_context *ctx, const struct expr *
     return TIDE_OK;
 }
 
+// As Flink writes it: only ASCII, the code point (not the unit) of the first half of a surrogate pair, then the second half.
 static bool make_json_quote(const struct expr *call, const struct column *args, size_t row, struct strbuf *out) {
-    tide__json_quote(args[0].str[row], out);
+    static const char plain[] = "\"\\/\b\f\n\r\t", letters[] = "\"\\/bfnrt";
+    struct str s = args[0].str[row];
+    tide__strbuf_append_char(out, '"');
+    for (size_t at = 0; at < s.len;) {
+        uint32_t c = tide__utf8_next(s, &at);
+        const char *special = c > 0 && c < 0x80 ? strchr(plain, (int)c) : NULL;
+        if (special != NULL) {
+            tide__strbuf_printf(out, "\\%c", letters[special - plain]);
+        } else if (c >= 0x20 && c < 0x7F) {
+            tide__strbuf_append_char(out, (char)c);
+        } else {
+            tide__strbuf_printf(out, "\\u%04x", c);
+            if (c >= 0x10000) tide__strbuf_printf(out, "\\u%04x", 0xDC00 + ((c - 0x10000) & 0x3FF));
+        }
+    }
+    tide__strbuf_append_char(out, '"');
     return true;
 }
 

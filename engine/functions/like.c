@@ -105,8 +105,9 @@ static bool match(const struct like_pattern *pattern, struct str s) {
     return false;
 }
 
-static tide_status bad_pattern(const struct expr *call, struct str pattern, const char *problem, tide_error *err) {
-    tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "bad LIKE pattern '%.*s': %s", STR_ARG(pattern), problem);
+static tide_status bad_pattern(const struct expr *call, struct str pattern, const char *problem, tide_status when,
+                               tide_error *err) {
+    tide__fail_at(err, when, call->pos, "bad LIKE pattern '%.*s': %s", STR_ARG(pattern), problem);
     return tide__fail_hint(err, "an escape character must stand before %%, _ or itself");
 }
 
@@ -122,7 +123,7 @@ static tide_status run_like(struct eval_context *ctx, const struct expr *call, c
         struct like_pattern pattern;
         struct str escape = call->arg_count > 2 ? args[2].str[i] : (struct str){NULL, 0};
         const char *problem = compile(args[1].str[i], escape, ctx->scratch, &pattern);
-        if (problem != NULL) return bad_pattern(call, args[1].str[i], problem, err);
+        if (problem != NULL) return bad_pattern(call, args[1].str[i], problem, TIDE_ERR_RUNTIME, err);
         out->bools[i] = match(&pattern, args[0].str[i]);
     }
     return TIDE_OK;
@@ -133,12 +134,15 @@ static tide_status infer_like(struct infer_context *ctx, struct expr *call, tide
     struct str pattern = {0}, escape = {0};
     bool constant = tide__infer_literal_text(call->args[1], &pattern) &&
                     (call->arg_count < 3 || tide__infer_literal_text(call->args[2], &escape));
-    if (call->arg_count == 3 && constant && tide__utf8_length(escape) != 1) {
+    if (call->arg_count == 3 && constant && tide__utf8_length(escape) > 1) {
         return tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[2]->pos, "ESCAPE takes one character");
     }
     struct like_pattern *compiled = ARENA_NEW(ctx->arena, struct like_pattern);
-    // A wrong pattern fails when a row meets it.
-    if (constant && compile(pattern, escape, ctx->arena, compiled) == NULL) call->prepared = compiled;
+    if (constant) {
+        const char *problem = compile(pattern, escape, ctx->arena, compiled);
+        if (problem != NULL) return bad_pattern(call, pattern, problem, TIDE_ERR_VALIDATE, err);
+        call->prepared = compiled;
+    }
     tide__infer_result(ctx, call, TYPE_BOOLEAN, tide__infer_any_nullable(call));
     return TIDE_OK;
 }

@@ -1,8 +1,10 @@
-// MAP_ENTRIES and MAP_UNION. A map's bytes hold keys and values in turn (engine/expr/nested.h).
+// MAP_ENTRIES, MAP_UNION and STR_TO_MAP. A map's bytes hold keys and values in turn (engine/expr/nested.h).
 #include "engine/expr/nested.h"
 #include "engine/functions/compare.h"
 #include "engine/functions/functions_list.h"
 #include "engine/functions/infer.h"
+#include "engine/functions/java_map.h"
+#include "engine/functions/regex.h"
 #include "engine/functions/text.h"
 
 static bool load(const struct column *column, size_t row, struct arena *arena, struct column **out, size_t *out_count) {
@@ -115,10 +117,106 @@ static tide_status infer_map_union(struct infer_context *ctx, struct expr *call,
     return TIDE_OK;
 }
 
+// --- STR_TO_MAP ----------------------------------------------------------------------------------------------------
+
+struct part {
+    struct str key, value;
+    bool has_value;
+};
+
+// Java's String.split: the parts between matches, without empty ones at the end. An empty match at the beginning does not
+// count. Gives the number of parts; at most `most`.
+static size_t split(struct regex *regex, struct str text, size_t most, struct str *out) {
+    size_t count = 0, from = 0, start = 0, end = 0;
+    bool hit = regex != NULL && tide__regex_match(regex, text, false);
+    for (; hit && count + 1 < most; hit = tide__regex_next(regex)) {
+        if (!tide__regex_group(regex, 0, &start, &end)) break;
+        if (end == 0 || (start == end && start >= text.len)) continue;
+        out[count++] = (struct str){text.data + from, start - from};
+        from = end;
+    }
+    out[count++] = (struct str){text.data + from, text.len - from};
+    while (most == SIZE_MAX && count > 1 && out[count - 1].len == 0) count--;
+    if (most == SIZE_MAX && count == 1 && out[0].len == 0 && text.len > 0) count = 0;
+    return count;
+}
+
+static size_t put_part(struct part *parts, size_t count, struct part part) {
+    size_t at = 0;
+    while (at < count && !tide__str_eq(parts[at].key, part.key)) at++;
+    parts[at] = part;
+    return at == count ? count + 1 : count;
+}
+
+// The bytes of the map, in the order of Flink's HashMap.
+static void put_parts(const struct type *type, const struct part *parts, size_t count, size_t capacity,
+                      struct arena *arena, struct strbuf *bytes) {
+    uint32_t *hashes = ARENA_ARRAY(arena, uint32_t, count + 1), *order = ARENA_ARRAY(arena, uint32_t, count + 1);
+    for (size_t i = 0; i < count; i++) hashes[i] = tide__java_hash(parts[i].key);
+    tide__java_map_order(hashes, count, capacity, order);
+    struct column *elements = ARENA_ARRAY(arena, struct column, 2 * count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct part *part = &parts[order[i]];
+        for (int k = 0; k < 2; k++) tide__column_init(&elements[2 * i + k], type->children[k].type, 1, 1, arena);
+        elements[2 * i].str[0] = part->key;
+        if (part->has_value) {
+            elements[2 * i + 1].str[0] = part->value;
+        } else {
+            tide__put_null(&elements[2 * i + 1], 0);
+        }
+    }
+    tide__strbuf_clear(bytes);
+    tide__nested_append(type, elements, 2 * count, 0, bytes);
+}
+
+static tide_status run_str_to_map(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                  struct selection rows, struct column *out, tide_error *err) {
+    struct strbuf bytes = {0};
+    struct regex *pair_end = NULL, *key_end = NULL;
+    tide_status status = TIDE_OK;
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth), count = 0;
+        struct str text = args[0].str[i];
+        tide__regex_close(pair_end);
+        tide__regex_close(key_end);
+        pair_end = key_end = NULL;
+        TIDE_TRY_OR(status, tide__regex_open(call->arg_count > 1 ? args[1].str[i] : STR_LIT(","), &pair_end, err), done);
+        TIDE_TRY_OR(status, tide__regex_open(call->arg_count > 2 ? args[2].str[i] : STR_LIT("="), &key_end, err), done);
+        struct str *pairs = ARENA_ARRAY(ctx->scratch, struct str, text.len + 2);
+        size_t pair_count = text.len == 0 ? 0 : split(pair_end, text, SIZE_MAX, pairs);
+        struct part *parts = ARENA_ARRAY(ctx->scratch, struct part, pair_count + 1);
+        for (size_t k = 0; k < pair_count; k++) {
+            struct str halves[2];
+            bool both = split(key_end, pairs[k], 2, halves) > 1;
+            count = put_part(parts, count, (struct part){both ? halves[0] : pairs[k], halves[1], both});
+        }
+        put_parts(call->type, parts, count, pair_count, ctx->scratch, &bytes);
+        out->str[i] = tide__str_copy(ctx->scratch, bytes.data, bytes.len);
+    }
+done:
+    tide__regex_close(pair_end);
+    tide__regex_close(key_end);
+    tide__strbuf_deinit(&bytes);
+    return status;
+}
+
+static tide_status infer_str_to_map(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    TIDE_TRY(tide__infer_args(ctx, call, "SSS", err));
+    struct type text = tide__type_make(TYPE_VARCHAR, true), map = tide__type_make(TYPE_MAP, true);
+    struct type_child *children = ARENA_ARRAY(ctx->arena, struct type_child, 2);
+    children[0].type = children[1].type = tide__type_copy(ctx->arena, &text);
+    map.child_count = 2;
+    map.children = children;
+    call->type = tide__type_copy(ctx->arena, &map);
+    return TIDE_OK;
+}
+
 // --- table ---------------------------------------------------------------------------------------------------------
 
 static const struct function_kernel kernel_map_entries = {.null_if_any = true, .run = run_map_entries};
 static const struct function_kernel kernel_map_union = {.null_if_any = true, .run = run_map_union};
+
+static const struct function_kernel kernel_str_to_map = {.null_if_any = true, .run = run_str_to_map};
 
 const struct function tide__fn_map_entries = {
     .name = "MAP_ENTRIES",
@@ -141,4 +239,15 @@ const struct function tide__fn_map_union = {
     .summary = "The pairs of all maps; of the same key the last value stays.",
     .example = "MAP_UNION(MAP['a', 1], MAP['b', 2], MAP['a', 3])",
     .example_result = "{a=3, b=2}",
+};
+const struct function tide__fn_str_to_map = {
+    .name = "STR_TO_MAP",
+    .arg_min = 1,
+    .arg_max = 3,
+    .infer = infer_str_to_map,
+    .kernel = &kernel_str_to_map,
+    .signature = "STR_TO_MAP(STRING[, pair_separator, key_separator])",
+    .summary = "A map of strings from a text; separators are regular expressions.",
+    .example = "STR_TO_MAP('a=1,b=2')['b']",
+    .example_result = "2",
 };

@@ -60,53 +60,6 @@ static tide_status infer_row(struct infer_context *ctx, struct expr *call, tide_
     return TIDE_OK;
 }
 
-// STR_TO_MAP('a=1,b=2'[, ',', '=']).
-static tide_status run_str_to_map(struct eval_context *ctx, const struct expr *call, const struct column *args,
-                                  struct selection rows, struct column *out, tide_error *err) {
-    struct strbuf bytes = {0};
-    for (size_t nth = 0; nth < rows.n; nth++) {
-        size_t i = tide__row_at(rows, nth);
-        struct str rest = args[0].str[i];
-        struct str pair_end = call->arg_count > 1 ? args[1].str[i] : STR_LIT(",");
-        struct str key_end = call->arg_count > 2 ? args[2].str[i] : STR_LIT("=");
-        size_t most = 2 * (rest.len + 1);
-        size_t count = 0;
-        struct column *parts = tide__arena_alloc(ctx->scratch, most * sizeof *parts);
-        while (rest.len > 0) {
-            size_t end = pair_end.len == 0 ? SIZE_MAX : tide__text_find(rest, pair_end, 0);
-            struct str pair = {rest.data, end == SIZE_MAX ? rest.len : end};
-            size_t skip = end == SIZE_MAX ? rest.len : end + pair_end.len;
-            rest.data += skip;
-            rest.len -= skip;
-            size_t cut = key_end.len == 0 ? SIZE_MAX : tide__text_find(pair, key_end, 0);
-            for (int k = 0; k < 2; k++) {
-                tide__column_init(&parts[count + k], call->type->children[k].type, 1, 1, ctx->scratch);
-            }
-            parts[count].str[0] = (struct str){pair.data, cut == SIZE_MAX ? pair.len : cut};
-            if (cut == SIZE_MAX) {
-                tide__put_null(&parts[count + 1], 0);
-            } else {
-                parts[count + 1].str[0] = (struct str){pair.data + cut + key_end.len, pair.len - cut - key_end.len};
-            }
-            count += 2;
-        }
-        tide__strbuf_clear(&bytes);
-        tide__nested_append(call->type, parts, count, 0, &bytes);
-        out->str[i] = tide__str_copy(ctx->scratch, bytes.data, bytes.len);
-    }
-    tide__strbuf_deinit(&bytes);
-    return TIDE_OK;
-}
-
-static tide_status infer_str_to_map(struct infer_context *ctx, struct expr *call, tide_error *err) {
-    TIDE_TRY(tide__infer_args(ctx, call, "SSS", err));
-    struct type text = tide__type_make(TYPE_VARCHAR, true);
-    struct type_child *children = ARENA_ARRAY(ctx->arena, struct type_child, 2);
-    children[0].type = children[1].type = tide__type_copy(ctx->arena, &text);
-    set_nested(ctx, call, TYPE_MAP, tide__infer_any_nullable(call), children, 2);
-    return TIDE_OK;
-}
-
 // --- taking apart --------------------------------------------------------------------------------------------------
 
 static tide_status broken(const struct expr *call, tide_error *err) {
@@ -390,7 +343,6 @@ static tide_status infer_overlaps(struct infer_context *ctx, struct expr *call, 
 // --- table ---------------------------------------------------------------------------------------------------------
 
 static const struct function_kernel kernel_construct = {.run = run_construct};
-static const struct function_kernel kernel_str_to_map = {.null_if_any = true, .run = run_str_to_map};
 static const struct function_kernel kernel_item = {.null_if_any = true, .run = run_item};
 static const struct function_kernel kernel_field = {.null_if_any = true, .run = run_field};
 static const struct function_kernel kernel_cardinality = {.null_if_any = true, .run = run_cardinality};
@@ -416,9 +368,6 @@ NESTED(array, "ARRAY", 1, UINT8_MAX, infer_array, kernel_construct, "ARRAY[value
        "[1, 2]");
 NESTED(map, "MAP", 2, UINT8_MAX, infer_map, kernel_construct, "MAP[key, value, ...]", "A map.", "MAP['k', 1]", "{k=1}");
 NESTED(row, "ROW", 1, UINT8_MAX, infer_row, kernel_construct, "ROW(value, ...)", "A row.", "ROW(1, 'x')", "(1, x)");
-NESTED(str_to_map, "STR_TO_MAP", 1, 3, infer_str_to_map, kernel_str_to_map,
-       "STR_TO_MAP(STRING[, pair_separator, key_separator])", "A map of strings from a text.",
-       "STR_TO_MAP('a=1,b=2')['b']", "2");
 NESTED(item, "ITEM", 2, 2, infer_item, kernel_item, "ARRAY[index] or MAP[key]",
        "An element of an array, from 1, or a map's value; NULL if there is none.", "ARRAY[1, 2][2]", "2");
 NESTED(field, "FIELD", 2, 2, infer_field, kernel_field, "row.field", "A field of a row.", "r.f", "1");

@@ -29,7 +29,7 @@ static tide_status run_regexp(struct eval_context *ctx, const struct expr *call,
     for (size_t nth = 0; nth < rows.n; nth++) {
         size_t i = tide__row_at(rows, nth);
         TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
-        out->bools[i] = cache.regex != NULL && tide__regex_match(cache.regex, args[0].str[i], false);
+        out->bools[i] = cache.regex != NULL && args[1].str[i].len > 0 && tide__regex_match(cache.regex, args[0].str[i], false);
     }
 done:
     tide__regex_close(cache.regex);
@@ -254,11 +254,11 @@ static const char *similar_to_regex(struct str pattern, struct str escape, struc
         } else if (c == '_') {
             tide__strbuf_append_char(out, '.');
         } else if (c == '%') {
-            tide__strbuf_append_c(out, ".*");
+            tide__strbuf_append_c(out, "(?s:.*)");
         } else if (c == '[') {
             if (!copy_class(pattern, &at, out)) return "a '[' is not closed";
         } else {
-            if (c == '.' || c == '^' || c == '$' || c == '\\') tide__strbuf_append_char(out, '\\');
+            if (c == '$' || c == '\\') tide__strbuf_append_char(out, '\\');
             tide__strbuf_append_char(out, c);
         }
     }

@@ -23,12 +23,6 @@ static tide_status run_char_length(struct eval_context *ctx, const struct expr *
     return TIDE_OK;
 }
 
-static tide_status run_octet_length(struct eval_context *ctx, const struct expr *call, const struct column *args,
-                                    struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, out->i64[i] = (int64_t)args[0].str[i].len;);
-    return TIDE_OK;
-}
-
 // Position of the nth `part` that begins at the character `-start` from the end or before, searching backwards.
 static int64_t position_backwards(struct str s, struct str part, int64_t start, int64_t nth) {
     int64_t last = length_of(s) + start + 1 - length_of(part) + 1;  // the first candidate, as a position
@@ -59,15 +53,30 @@ static int64_t optional(const struct expr *call, const struct column *args, uint
 
 static tide_status run_position(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                 struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i, out->i64[i] = position_of(args[1].str[i], args[0].str[i], optional(call, args, 2, i), 1););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        int64_t start = optional(call, args, 2, i);
+        out->i64[i] = position_of(args[1].str[i], args[0].str[i], start < 1 ? 1 : start, 1);
+    }
     return TIDE_OK;
 }
 
 static tide_status run_instr(struct eval_context *ctx, const struct expr *call, const struct column *args,
                              struct selection rows, struct column *out, tide_error *err) {
-    EACH_ROW(rows, i,
-             out->i64[i] = position_of(args[0].str[i], args[1].str[i], optional(call, args, 2, i),
-                                       optional(call, args, 3, i)););
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        if (tide__column_is_null(&args[0], i) || tide__column_is_null(&args[1], i)) {
+            tide__put_null(out, i);
+            continue;
+        }
+        for (uint32_t a = 2; a < call->arg_count; a++) {
+            if (!tide__column_is_null(&args[a], i) && (a < 3 || args[a].i64[i] > 0)) continue;
+            return tide__fail_at(err, TIDE_ERR_RUNTIME, call->args[a]->pos, "%s of INSTR must be %s",
+                                 a == 2 ? "the start" : "the number of the occurrence",
+                                 a == 2 ? "a number, not NULL" : "positive");
+        }
+        out->i64[i] = position_of(args[0].str[i], args[1].str[i], optional(call, args, 2, i), optional(call, args, 3, i));
+    }
     return TIDE_OK;
 }
 
@@ -295,8 +304,14 @@ static tide_status run_elt(struct eval_context *ctx, const struct expr *call, co
     }
 INFER_RESULT(infer_length, "S", TYPE_INT)
 INFER_RESULT(infer_position, "SSII", TYPE_INT)
-INFER_RESULT(infer_affix, "SS", TYPE_BOOLEAN)
+
 INFER_RESULT(infer_strings, "S*", TYPE_VARCHAR)
+
+static tide_status infer_affix(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    TIDE_TRY(tide__infer_args(ctx, call, tide__infer_matches(call, "YY") ? "YY" : "SS", err));
+    tide__infer_result(ctx, call, TYPE_BOOLEAN, tide__infer_any_nullable(call));
+    return TIDE_OK;
+}
 
 // The first argument's type, as VARCHAR.
 static void varying(struct infer_context *ctx, struct expr *call, bool nullable) {
@@ -343,7 +358,11 @@ static tide_status infer_concat(struct infer_context *ctx, struct expr *call, ti
 }
 
 static tide_status infer_elt(struct infer_context *ctx, struct expr *call, tide_error *err) {
-    TIDE_TRY(tide__infer_args(ctx, call, "IS*", err));
+    TIDE_TRY(tide__infer_args(ctx, call, tide__infer_matches(call, "IY*") ? "IY*" : "IS*", err));
+    int64_t index = 0;
+    if (tide__infer_constant_integer(ctx, call->args[0], &index) && index < 0) {
+        return tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[0]->pos, "the index of ELT must not be negative");
+    }
     const struct type *common = NULL;
     TIDE_TRY(tide__infer_common(ctx, call, 1, 1, &common, err));
     tide__infer_result_like(ctx, call, common, true);
@@ -354,9 +373,7 @@ static tide_status infer_elt(struct infer_context *ctx, struct expr *call, tide_
 
 #define KERNEL(name) static const struct function_kernel kernel_##name = {.null_if_any = true, .run = run_##name}
 KERNEL(char_length);
-KERNEL(octet_length);
 KERNEL(position);
-KERNEL(instr);
 KERNEL(startswith);
 KERNEL(endswith);
 KERNEL(ascii);
@@ -368,6 +385,7 @@ KERNEL(ltrim);
 KERNEL(rtrim);
 KERNEL(split_index);
 KERNEL(concat);
+static const struct function_kernel kernel_instr = {.run = run_instr};
 static const struct function_kernel kernel_concat_ws = {.run = run_concat_ws};
 static const struct function_kernel kernel_elt = {.run = run_elt};
 
@@ -387,9 +405,7 @@ FUNCTION(char_length, "CHAR_LENGTH", 1, 1, infer_length, kernel_char_length, "CH
          "The number of characters.", "CHAR_LENGTH('abc')", "3");
 FUNCTION(character_length, "CHARACTER_LENGTH", 1, 1, infer_length, kernel_char_length, "CHARACTER_LENGTH(STRING)",
          "The number of characters.", "CHARACTER_LENGTH('abc')", "3");
-FUNCTION(octet_length, "OCTET_LENGTH", 1, 1, infer_length, kernel_octet_length, "OCTET_LENGTH(STRING)",
-         "The number of bytes.", "OCTET_LENGTH('abc')", "3");
-FUNCTION(position, "POSITION", 2, 2, infer_position, kernel_position, "POSITION(part IN STRING)",
+FUNCTION(position, "POSITION", 2, 3, infer_position, kernel_position, "POSITION(part IN STRING)",
          "Where a part begins, from 1; 0 if it is not there.", "POSITION('lo' IN 'hello')", "4");
 FUNCTION(locate, "LOCATE", 2, 3, infer_position, kernel_position, "LOCATE(part, STRING[, start])",
          "Where a part begins, from 1; 0 if it is not there.", "LOCATE('l', 'hello', 4)", "4");

@@ -98,15 +98,15 @@ static bool make_replace(const struct expr *call, const struct column *args, siz
 
 static bool pad(struct str s, int64_t wanted, struct str fill, bool left, struct strbuf *out) {
     if (wanted < 0 || fill.len == 0 || wanted > INT32_MAX) return false;
-    int64_t have = (int64_t)tide__utf8_length(s);
+    int64_t have = tide__text_units(s);
     if (have >= wanted) {
-        tide__strbuf_append(out, s.data, tide__text_prefix(s, wanted));
+        tide__text_put_units(s, 0, wanted, out);
         return true;
     }
     if (!left) tide__strbuf_append_str(out, s);
-    int64_t missing = wanted - have, fill_length = (int64_t)tide__utf8_length(fill);
+    int64_t missing = wanted - have, fill_length = tide__text_units(fill);
     for (; missing >= fill_length; missing -= fill_length) tide__strbuf_append_str(out, fill);
-    tide__strbuf_append(out, fill.data, tide__text_prefix(fill, missing));
+    tide__text_put_units(fill, 0, missing, out);
     if (left) tide__strbuf_append_str(out, s);
     return true;
 }
@@ -128,19 +128,16 @@ static bool make_repeat(const struct expr *call, const struct column *args, size
 
 static bool make_overlay(const struct expr *call, const struct column *args, size_t row, struct strbuf *out) {
     struct str s = args[0].str[row], with = args[1].str[row];
-    int64_t start = args[2].i64[row], length = (int64_t)tide__utf8_length(s);
-    int64_t replaced = call->arg_count > 3 ? args[3].i64[row] : (int64_t)tide__utf8_length(with);
+    int64_t start = args[2].i64[row], length = tide__text_units(s);
+    int64_t replaced = call->arg_count > 3 ? args[3].i64[row] : tide__text_units(with);
     if (start <= 0 || start > length) {
         tide__strbuf_append_str(out, s);
         return true;
     }
-    tide__strbuf_append(out, s.data, tide__text_prefix(s, start - 1));
+    tide__text_put_units(s, 0, start - 1, out);
     tide__strbuf_append_str(out, with);
     // A length of 0 drops the rest: Flink does.
-    if (replaced > 0 && start + replaced <= length) {
-        size_t skip = tide__text_prefix(s, start - 1 + replaced);
-        tide__strbuf_append(out, s.data + skip, s.len - skip);
-    }
+    if (replaced > 0 && start + replaced <= length) tide__text_put_units(s, start - 1 + replaced, length, out);
     return true;
 }
 
@@ -151,8 +148,12 @@ static struct str character(struct str s, size_t index) {
     return (struct str){s.data + at, end - at};
 }
 
+// A NULL of characters is none.
 static bool make_translate(const struct expr *call, const struct column *args, size_t row, struct strbuf *out) {
-    struct str s = args[0].str[row], from = args[1].str[row], to = args[2].str[row];
+    if (tide__column_is_null(&args[0], row)) return false;
+    struct str s = args[0].str[row], from = {"", 0}, to = {"", 0};
+    if (!tide__column_is_null(&args[1], row)) from = args[1].str[row];
+    if (!tide__column_is_null(&args[2], row)) to = args[2].str[row];
     for (size_t at = 0; at < s.len;) {
         size_t begin = at, index = 0, from_at = 0;
         tide__utf8_next(s, &at);
@@ -202,11 +203,20 @@ static bool make_hex(const struct expr *call, const struct column *args, size_t 
     }
 INFER_STRING(infer_reverse, "S", true)
 INFER_STRING(infer_replace, "SSS", tide__infer_any_nullable(call))
-INFER_STRING(infer_pad, "SIS", true)
+INFER_STRING(infer_pad, "SIS", tide__infer_any_nullable(call))
+INFER_STRING(infer_translate, "SSS", call->args[0]->type->nullable)
 INFER_STRING(infer_repeat, "SI", tide__infer_any_nullable(call))
-INFER_STRING(infer_overlay, "SSII", tide__infer_any_nullable(call))
 INFER_STRING(infer_chr, "I", true)
 INFER_STRING(infer_bin, "I", tide__infer_any_nullable(call))
+
+// As long as both together.
+static tide_status infer_overlay(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    TIDE_TRY(tide__infer_args(ctx, call, "SSII", err));
+    int64_t length = (int64_t)call->args[0]->type->precision + call->args[1]->type->precision;
+    tide__infer_result_sized(ctx, call, TYPE_VARCHAR, tide__infer_any_nullable(call),
+                             length > TYPE_STRING_LENGTH ? TYPE_STRING_LENGTH : (int)length, 0);
+    return TIDE_OK;
+}
 
 static tide_status infer_same(struct infer_context *ctx, struct expr *call, tide_error *err) {
     TIDE_TRY(tide__infer_args(ctx, call, "S", err));
@@ -226,7 +236,8 @@ static tide_status infer_hex(struct infer_context *ctx, struct expr *call, tide_
                                     struct selection rows, struct column *out, tide_error *err) {                      \
         return tide__text_rows(ctx, call, args, rows, make_##symbol, out);                                             \
     }                                                                                                                  \
-    static const struct function_kernel kernel_##symbol = {.null_if_any = true, .run = run_##symbol};                  \
+    static const struct function_kernel kernel_##symbol = {.null_if_any = make_##symbol != make_translate,             \
+                                                           .run = run_##symbol};                                       \
     const struct function tide__fn_##symbol = {                                                                        \
         .name = sql,                                                                                                   \
         .arg_min = least,                                                                                              \
@@ -253,7 +264,7 @@ FUNCTION(repeat, "REPEAT", 2, 2, infer_repeat, "REPEAT(STRING, times)", "Several
          "abab");
 FUNCTION(overlay, "OVERLAY", 3, 4, infer_overlay, "OVERLAY(STRING PLACING new FROM start [FOR length])",
          "With a part overwritten.", "OVERLAY('hello' PLACING 'XX' FROM 2)", "hXXlo");
-FUNCTION(translate, "TRANSLATE", 3, 3, infer_replace, "TRANSLATE(STRING, characters, new)",
+FUNCTION(translate, "TRANSLATE", 3, 3, infer_translate, "TRANSLATE(STRING, characters, new)",
          "With characters replaced one by one; those without a new one are left out.", "TRANSLATE('hello', 'lo', 'L0')",
          "heLL0");
 FUNCTION(chr, "CHR", 1, 1, infer_chr, "CHR(integer)", "The character with this code (modulo 256).", "CHR(65)", "A");

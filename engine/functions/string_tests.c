@@ -2,6 +2,7 @@
 #include "engine/functions/cast.h"
 #include "engine/functions/functions_list.h"
 #include "engine/functions/infer.h"
+#include "engine/functions/java_map.h"
 #include "engine/functions/text.h"
 
 static bool all_of(struct str s, bool (*is)(unsigned char c)) {
@@ -11,9 +12,9 @@ static bool all_of(struct str s, bool (*is)(unsigned char c)) {
     return s.len > 0;
 }
 
-// Letters beyond ASCII count as letters.
+// Letters beyond ASCII count as letters, but not what takes two units in UTF-16.
 static bool is_letter(unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= 0x80 && c < 0xF0);
 }
 
 static bool is_digit(unsigned char c) {
@@ -64,16 +65,7 @@ static tide_status run_hash_code(struct eval_context *ctx, const struct expr *ca
                                  struct selection rows, struct column *out, tide_error *err) {
     for (size_t nth = 0; nth < rows.n; nth++) {
         size_t i = tide__row_at(rows, nth);
-        uint32_t hash = 0;
-        for (size_t at = 0; at < args[0].str[i].len;) {
-            uint32_t c = tide__utf8_next(args[0].str[i], &at);
-            if (c >= 0x10000) {
-                hash = hash * 31 + 0xD800 + ((c - 0x10000) >> 10);
-                c = 0xDC00 + ((c - 0x10000) & 0x3FF);
-            }
-            hash = hash * 31 + c;
-        }
-        int32_t signed_hash = (int32_t)hash;
+        int32_t signed_hash = (int32_t)tide__java_hash(args[0].str[i]);
         out->i64[i] = signed_hash < 0 ? (int32_t) - (uint32_t)signed_hash : signed_hash;
     }
     return TIDE_OK;

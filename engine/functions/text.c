@@ -28,6 +28,26 @@ void tide__text_put_utf8(uint32_t c, struct strbuf *out) {
     while (more-- > 0) tide__strbuf_append_char(out, (char)(0x80 | (c >> (6 * more) & 0x3F)));
 }
 
+int64_t tide__text_units(struct str s) {
+    int64_t units = 0;
+    for (size_t at = 0; at < s.len;) units += tide__utf8_next(s, &at) >= 0x10000 ? 2 : 1;
+    return units;
+}
+
+void tide__text_put_units(struct str s, int64_t from, int64_t to, struct strbuf *out) {
+    int64_t unit = 0;
+    for (size_t at = 0; at < s.len && unit < to;) {
+        size_t begin = at;
+        int64_t end = unit + (tide__utf8_next(s, &at) >= 0x10000 ? 2 : 1);
+        if (unit >= from && end <= to) {
+            tide__strbuf_append(out, s.data + begin, at - begin);
+        } else if (end > from) {
+            tide__strbuf_append_char(out, '?');
+        }
+        unit = end;
+    }
+}
+
 tide_status tide__text_rows(struct eval_context *ctx, const struct expr *call, const struct column *args,
                             struct selection rows, tide__text_make *make, struct column *out) {
     struct strbuf text = {0};
