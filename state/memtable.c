@@ -25,13 +25,17 @@ enum {
     GROUP = 32,        // keys whose cache misses are overlapped
     WALK_AHEAD = 512,  // bytes
     ENTRY_ALIGN = 16,  // payloads hold int128
+    CACHE_LINE = 64,
 };
 
 struct block {
     struct block *next;
-    size_t size, used;  // of bytes[]
-    _Alignas(ENTRY_ALIGN) unsigned char bytes[];
+    size_t size, used;     // of `bytes`
+    unsigned char *bytes;  // behind this struct, at the beginning of a cache line: short entries then lie in one
 };
+
+// Of a block: the struct, and what aligning may take. malloc aligns to 16.
+#define BLOCK_HEAD (sizeof(struct block) + CACHE_LINE - ENTRY_ALIGN)
 
 struct memtable {
     uint64_t *slots;  // 0: free
@@ -170,19 +174,20 @@ void tide__memtable_reserve(struct memtable *table, size_t count) {
 }
 
 static __attribute__((noinline)) void add_block(struct memtable *table, size_t needed) {
-    size_t size = table->last ? (table->last->size + sizeof(struct block)) * 2 : BLOCK_FIRST;
+    size_t size = table->last ? (table->last->size + BLOCK_HEAD) * 2 : BLOCK_FIRST;
     if (size > BLOCK_MAX) size = BLOCK_MAX;
-    size -= sizeof(struct block);
+    size -= BLOCK_HEAD;
     if (size < needed) size = needed;
-    struct block *block = tide__alloc(sizeof *block + size);
-    *block = (struct block){.size = size};
+    struct block *block = tide__alloc(BLOCK_HEAD + size);
+    uintptr_t bytes = ((uintptr_t)(block + 1) + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1);
+    *block = (struct block){.size = size, .bytes = (unsigned char *)bytes};
     if (table->last) {
         table->last->next = block;
     } else {
         table->first = block;
     }
     table->last = block;
-    account(table, sizeof *block + size);
+    account(table, BLOCK_HEAD + size);
 }
 
 static inline struct memtable_entry *add_entry(struct memtable *table, struct str key, uint64_t hash) {

@@ -125,6 +125,9 @@ static tide_status add_rows(struct window_aggregate *w, struct slice *slice, con
     tide__window_running_upsert(&w->running, keys, hashes, n, entries);
     for (size_t i = 0; i < n; i++) payloads[i] = entries[i]->bytes;
     tide__aggregators_update(&w->aggregators, batch, payloads, rows, n, &w->scratch);
+    for (size_t i = 0; i < n; i++)
+        entries[i] = (struct memtable_entry *)(void *)(payloads[i] - offsetof(struct memtable_entry, bytes));
+    tide__window_running_changed(&w->running, entries, n);
     return TIDE_OK;
 }
 
@@ -288,7 +291,7 @@ static tide_status bind_aggregates(struct window_aggregate *w, const struct plan
         w->outputs = *all;
         w->outputs.count = count;
     }
-    tide__window_running_init(&w->running, all, w->budget, all->items[count].offset);
+    tide__window_running_init(&w->running, all, w->budget, all->items[count].offset, &w->top);
     return TIDE_OK;
 }
 

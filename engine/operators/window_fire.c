@@ -71,11 +71,9 @@ static tide_status emit_merge(struct window_aggregate *w, struct window_span spa
     }
 }
 
-// Emits those groups of a table that a Top-N above may take. `alive`: see tide__window_top_of_table.
+// Emits groups of a table that a Top-N above may take.
 static tide_status emit_top(struct window_aggregate *w, struct window_span span, const struct memtable *table,
-                            int64_t alive, size_t *out_seen, struct emitter *out, tide_error *err) {
-    struct window_top_groups groups = tide__window_top_of_table(&w->top, &w->aggregators, table, alive, w->budget);
-    *out_seen = groups.seen;
+                            struct window_top_groups groups, struct emitter *out, tide_error *err) {
     tide_status status = TIDE_OK;
     for (size_t at = 0, n = 0; at < groups.count && status == TIDE_OK; at += n) {
         n = groups.count - at < w->batch_rows_max ? groups.count - at : w->batch_rows_max;
@@ -103,8 +101,8 @@ static tide_status fire_slices(struct window_aggregate *w, struct window_span sp
     w->base.base.stats.windows_fired++;
     struct memtable *table = count == 1 ? only_table(w->slices[0]) : NULL;
     if (w->top.limit > 0 && table != NULL) {
-        size_t seen;
-        return emit_top(w, span, table, -1, &seen, out, err);
+        struct window_top_groups groups = tide__window_top_of_table(&w->top, &w->aggregators, table, w->budget);
+        return emit_top(w, span, table, groups, out, err);
     }
     struct window_merge merge;
     tide__window_merge_init(&merge, &w->aggregators);
@@ -206,14 +204,21 @@ static bool can_run(const struct window_aggregate *w, size_t count) {
     return true;
 }
 
-static tide_status emit_running_top(struct window_aggregate *w, struct window_span span, struct emitter *out,
-                                    tide_error *err) {
+static tide_status emit_running(struct window_aggregate *w, struct window_span span, struct emitter *out,
+                                tide_error *err) {
     struct window_running *running = &w->running;
     if (running->table == NULL) return TIDE_OK;
-    size_t alive = 0;
-    tide_status status = emit_top(w, span, running->table, running->count_offset, &alive, out, err);
-    tide__window_running_counted(running, alive);
-    return status;
+    if (w->top.limit > 0) {
+        struct window_top_groups groups = tide__window_top_of_list(&running->list, &w->top, &w->aggregators,
+                                                                   running->table);
+        return emit_top(w, span, running->table, groups, out, err);
+    }
+    tide__window_running_start(running);
+    for (;;) {
+        size_t n = tide__window_running_next(running, w->batch_rows_max, w->group_keys, w->group_payloads);
+        if (n == 0) return TIDE_OK;
+        TIDE_TRY(emit_groups(w, span, w->group_keys, w->group_payloads, n, out, err));
+    }
 }
 
 static tide_status fire_running(struct window_aggregate *w, struct window_span span, size_t count, struct emitter *out,
@@ -224,13 +229,9 @@ static tide_status fire_running(struct window_aggregate *w, struct window_span s
         w->slices[i]->in_running = true;
     }
     w->base.base.stats.windows_fired++;
-    if (w->top.limit > 0) return emit_running_top(w, span, out, err);
-    tide__window_running_start(&w->running);
-    for (;;) {
-        size_t n = tide__window_running_next(&w->running, w->batch_rows_max, w->group_keys, w->group_payloads);
-        if (n == 0) return TIDE_OK;
-        TIDE_TRY(emit_groups(w, span, w->group_keys, w->group_payloads, n, out, err));
-    }
+    TIDE_TRY(emit_running(w, span, out, err));
+    tide__window_running_tidy(&w->running);
+    return TIDE_OK;
 }
 
 static tide_status fire_hop(struct window_aggregate *w, struct window_span span, size_t count, struct emitter *out,

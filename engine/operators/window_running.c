@@ -6,24 +6,14 @@
 #include <assert.h>
 #include <string.h>
 
-enum { GROUP = 256, DEAD_MIN = 64 };
+enum { GROUP = 64, AHEAD = 16, DEAD_MIN = 64 };
 
 void tide__window_running_init(struct window_running *running, const struct aggregators *aggregators,
-                               struct memory_budget *budget, uint32_t count_offset) {
+                               struct memory_budget *budget, uint32_t count_offset, const struct window_top *top) {
     *running = (struct window_running){.aggregators = aggregators, .budget = budget, .count_offset = count_offset};
-}
-
-void tide__window_running_clear(struct window_running *running) {
-    tide__memtable_release(running->table);
-    tide__budget_release(running->budget, running->sorted_cap * sizeof *running->sorted);
-    tide__free(running->sorted);
-    running->table = NULL;
-    running->sorted = NULL;
-    running->sorted_count = running->sorted_cap = 0;
-}
-
-void tide__window_running_deinit(struct window_running *running) {
-    tide__window_running_clear(running);
+    if (top->limit == 0) return;
+    running->top = top;
+    tide__window_top_list_init(&running->list, top, budget);
 }
 
 static struct memtable *table_of(struct window_running *running) {
@@ -32,8 +22,19 @@ static struct memtable *table_of(struct window_running *running) {
     return running->table;
 }
 
-static inline bool is_alive(const struct window_running *running, const struct memtable_entry *entry) {
-    return *(const int64_t *)(const void *)(entry->bytes + running->count_offset) != 0;
+static inline bool is_alive(const struct memtable_entry *entry) {
+    return (entry->flags & TOP_ENTRY_ALIVE) != 0;
+}
+
+void tide__window_running_changed(struct window_running *running, struct memtable_entry *const *entries, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        bool alive = *(const int64_t *)(const void *)(entries[i]->bytes + running->count_offset) != 0;
+        if (alive == is_alive(entries[i])) continue;
+        entries[i]->flags ^= TOP_ENTRY_ALIVE;
+        running->alive += alive ? 1 : (size_t)-1;
+    }
+    if (running->top != NULL)
+        tide__window_top_list_changed(&running->list, running->top, running->aggregators, entries, n);
 }
 
 void tide__window_running_upsert(struct window_running *running, const struct str *keys, const uint64_t *hashes,
@@ -41,36 +42,90 @@ void tide__window_running_upsert(struct window_running *running, const struct st
     tide__memtable_upsert_batch(table_of(running), keys, hashes, n, out_entries, NULL);
 }
 
-// Calls `apply` with the running payload of each group of a part.
-static void for_each_group(struct window_running *running, struct memtable *part,
-                           void (*apply)(const struct aggregators *aggregators, unsigned char *into,
-                                         const unsigned char *from)) {
-    struct memtable_cursor cursor = {0};
-    for (;;) {
-        struct memtable_entry *from[GROUP], *into[GROUP];
-        struct str keys[GROUP];
-        uint64_t hashes[GROUP];
-        size_t n = tide__memtable_walk(part, &cursor, GROUP, from);
-        if (n == 0) return;
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = tide__memtable_key(part, from[i]);
-            hashes[i] = from[i]->hash;
-        }
-        tide__memtable_upsert_batch(table_of(running), keys, hashes, n, into, NULL);
-        for (size_t i = 0; i < n; i++) apply(running->aggregators, into[i]->bytes, from[i]->bytes);
-    }
-}
+// --- parts --------------------------------------------------------------------------------------------------------
 
-static void merge_one(const struct aggregators *aggregators, unsigned char *into, const unsigned char *from) {
-    tide__aggregators_merge(aggregators, into, from);
+// Running entries of a part's groups.
+static void upsert_groups(struct window_running *running, const struct memtable *part,
+                          struct memtable_entry *const *groups, size_t n, struct memtable_entry **out) {
+    struct str keys[GROUP];
+    uint64_t hashes[GROUP];
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = tide__memtable_key(part, groups[i]);
+        hashes[i] = groups[i]->hash;
+    }
+    tide__memtable_upsert_batch(table_of(running), keys, hashes, n, out, NULL);
 }
 
 void tide__window_running_add(struct window_running *running, struct memtable *part) {
-    for_each_group(running, part, merge_one);
+    size_t count = tide__memtable_count(part), at = 0;
+    running->parts = tide__grow(running->parts, &running->part_cap, running->part_count + 1, sizeof *running->parts);
+    struct running_part *added = &running->parts[running->part_count++];
+    *added = (struct running_part){part, tide__alloc(count * sizeof *added->entries), count};
+    tide__budget_charge(running->budget, count * sizeof *added->entries);
+    struct memtable_cursor cursor = {0};
+    struct memtable_entry *from[GROUP];
+    for (size_t n; (n = tide__memtable_walk(part, &cursor, GROUP, from)) > 0; at += n) {
+        struct memtable_entry **into = added->entries + at;
+        upsert_groups(running, part, from, n, into);
+        for (size_t i = 0; i < n; i++) tide__aggregators_merge(running->aggregators, into[i]->bytes, from[i]->bytes);
+        tide__window_running_changed(running, into, n);
+    }
 }
 
+static void free_part(struct window_running *running, struct running_part *part) {
+    tide__budget_release(running->budget, part->count * sizeof(struct memtable_entry *));
+    tide__free(part->entries);
+    *part = running->parts[--running->part_count];
+}
+
+static struct running_part *find_part(const struct window_running *running, const struct memtable *part) {
+    for (size_t i = 0; i < running->part_count; i++)
+        if (running->parts[i].part == part) return &running->parts[i];
+    return NULL;
+}
+
+void tide__window_running_forget(struct window_running *running, const struct memtable *part) {
+    struct running_part *known = find_part(running, part);
+    if (known != NULL) free_part(running, known);
+}
+
+// Groups that came after the part was added have to be looked up.
 void tide__window_running_remove(struct window_running *running, struct memtable *part) {
-    for_each_group(running, part, tide__aggregators_unmerge);
+    struct running_part *known = find_part(running, part);
+    size_t known_count = known == NULL ? 0 : known->count, at = 0;
+    struct memtable_cursor cursor = {0};
+    struct memtable_entry *from[GROUP], *into[GROUP];
+    for (size_t n; (n = tide__memtable_walk(part, &cursor, GROUP, from)) > 0; at += n) {
+        size_t some = at >= known_count ? 0 : known_count - at < n ? known_count - at : n;
+        if (some > 0) memcpy(into, known->entries + at, some * sizeof(struct memtable_entry *));
+        if (some < n) upsert_groups(running, part, from + some, n - some, into + some);
+        for (size_t i = 0; i < n; i++) {
+            if (at + i + AHEAD < known_count) tide__memtable_prefetch(known->entries[at + i + AHEAD]);
+            tide__aggregators_unmerge(running->aggregators, into[i]->bytes, from[i]->bytes);
+        }
+        tide__window_running_changed(running, into, n);
+    }
+    if (known != NULL) free_part(running, known);
+}
+
+void tide__window_running_clear(struct window_running *running) {
+    tide__memtable_release(running->table);
+    tide__budget_release(running->budget, running->sorted_cap * sizeof *running->sorted);
+    tide__free(running->sorted);
+    while (running->part_count > 0) free_part(running, &running->parts[0]);
+    tide__free(running->parts);
+    running->parts = NULL;
+    running->part_cap = 0;
+    running->table = NULL;
+    running->sorted = NULL;
+    running->sorted_count = running->sorted_cap = 0;
+    running->alive = 0;
+    if (running->top != NULL) tide__window_top_list_clear(&running->list);
+}
+
+void tide__window_running_deinit(struct window_running *running) {
+    tide__window_running_clear(running);
+    if (running->top != NULL) tide__window_top_list_deinit(&running->list);
 }
 
 // --- key order --------------------------------------------------------------------------------------------------
@@ -125,7 +180,8 @@ static void take_new_entries(struct window_running *running) {
     tide__free(items);
 }
 
-// Copies living groups of `old` into the table; `entries` become the copies.
+// Copies living groups of `old` into the table; `entries` become the copies, and the hashes of the old ones tell where they
+// are.
 static size_t copy_living(struct window_running *running, const struct memtable *old, struct memtable_entry **entries,
                           size_t n) {
     struct memtable_entry *from[GROUP];
@@ -133,20 +189,24 @@ static size_t copy_living(struct window_running *running, const struct memtable 
     uint64_t hashes[GROUP];
     size_t living = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!is_alive(running, entries[i])) continue;
+        if (!is_alive(entries[i])) continue;
         from[living] = entries[i];
         keys[living] = tide__memtable_key(old, entries[i]);
         hashes[living++] = entries[i]->hash;
     }
     if (living == 0) return 0;
     tide__memtable_upsert_batch(running->table, keys, hashes, living, entries, NULL);
-    for (size_t i = 0; i < living; i++) memcpy(entries[i]->bytes, from[i]->bytes, running->aggregators->payload_size);
+    for (size_t i = 0; i < living; i++) {
+        memcpy(entries[i]->bytes, from[i]->bytes, running->aggregators->payload_size);
+        entries[i]->flags = from[i]->flags;
+        from[i]->hash = (uintptr_t)entries[i];
+    }
     return living;
 }
 
 // Dead groups are only worth removing when they are many: they come back often.
-void tide__window_running_counted(struct window_running *running, size_t alive) {
-    size_t total = running->table == NULL ? 0 : tide__memtable_count(running->table), dead = total - alive;
+void tide__window_running_tidy(struct window_running *running) {
+    size_t total = running->table == NULL ? 0 : tide__memtable_count(running->table), dead = total - running->alive;
     if (dead < DEAD_MIN || dead <= total / 2) return;
     struct memtable *old = running->table;
     running->table = tide__memtable_new(running->budget, running->aggregators->payload_size);
@@ -168,12 +228,19 @@ void tide__window_running_counted(struct window_running *running, size_t alive) 
             copy_living(running, old, entries, n);
     }
     running->sorted_count = sorted;
+    tide__window_top_list_moved(&running->list);
+    // A part's groups are alive: it has a row of each.
+    for (size_t p = 0; p < running->part_count; p++) {
+        struct memtable_entry **entries = running->parts[p].entries;
+        for (size_t i = 0; i < running->parts[p].count; i++)
+            entries[i] = (struct memtable_entry *)(uintptr_t)entries[i]->hash;
+    }
     tide__memtable_release(old);
 }
 
 void tide__window_running_start(struct window_running *running) {
     take_new_entries(running);
-    running->at = running->alive = 0;
+    running->at = 0;
 }
 
 size_t tide__window_running_next(struct window_running *running, size_t max, struct str *keys,
@@ -182,11 +249,9 @@ size_t tide__window_running_next(struct window_running *running, size_t max, str
     while (n < max && running->at < running->sorted_count) {
         struct memtable_entry *entry = running->sorted[running->at++];
         if (running->at + 16 < running->sorted_count) __builtin_prefetch(running->sorted[running->at + 16]);
-        if (!is_alive(running, entry)) continue;
+        if (!is_alive(entry)) continue;
         keys[n] = tide__memtable_key(running->table, entry);
         payloads[n++] = entry->bytes;
     }
-    running->alive += n;
-    if (n == 0) tide__window_running_counted(running, running->alive);
     return n;
 }

@@ -8,38 +8,51 @@
 #define TIDE_ENGINE_OPERATORS_WINDOW_RUNNING_H
 
 #include "engine/aggregates/aggregate.h"
+#include "engine/operators/window_top.h"
 #include "state/memtable.h"
 
 struct slice;
+
+// A table that was added, and where its first `count` groups are in the running window: to take them out needs no lookup.
+struct running_part {
+    const struct memtable *part;
+    struct memtable_entry **entries;
+    size_t count;
+};
 
 struct window_running {
     const struct aggregators *aggregators;
     struct memory_budget *budget;
     uint32_t count_offset;  // of COUNT(*) in the payload
     struct memtable *table;
+    struct running_part *parts;
+    size_t part_count, part_cap;
     struct memtable_entry **sorted;  // in key order, dead groups among them
     size_t sorted_count, sorted_cap;
-    size_t at;     // reading
-    size_t alive;  // groups that the last reading found
+    size_t at;                     // reading
+    size_t alive;                  // groups
+    const struct window_top *top;  // NULL: all groups are read
+    struct window_top_list list;   // then the best ones
 };
 
 void tide__window_running_init(struct window_running *running, const struct aggregators *aggregators,
-                               struct memory_budget *budget, uint32_t count_offset);
+                               struct memory_budget *budget, uint32_t count_offset, const struct window_top *top);
 void tide__window_running_deinit(struct window_running *running);
 // Forgets everything.
 void tide__window_running_clear(struct window_running *running);
 void tide__window_running_add(struct window_running *running, struct memtable *part);
 void tide__window_running_remove(struct window_running *running, struct memtable *part);
-// Entries of keys, for rows that come to a slice that is in already.
+// The part's groups remain, but the table goes.
+void tide__window_running_forget(struct window_running *running, const struct memtable *part);
+// Entries of keys, for rows that come to a slice that is in already; and what to call when the rows have been added.
 void tide__window_running_upsert(struct window_running *running, const struct str *keys, const uint64_t *hashes,
                                  size_t n, struct memtable_entry **out_entries);
-// Reads the living groups in key order: start, then next until it gives 0. Reading to the end drops the dead ones if they
-// are many.
+void tide__window_running_changed(struct window_running *running, struct memtable_entry *const *entries, size_t n);
+// Drops the dead groups if they are many.
+void tide__window_running_tidy(struct window_running *running);
+// Reads the living groups in key order: start, then next until it gives 0.
 void tide__window_running_start(struct window_running *running);
 size_t tide__window_running_next(struct window_running *running, size_t max, struct str *keys,
                                  unsigned char **payloads);
-
-// Reading by other means (the table itself) has found so many living groups.
-void tide__window_running_counted(struct window_running *running, size_t alive);
 
 #endif

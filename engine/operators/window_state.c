@@ -97,6 +97,7 @@ static void unite_frozen(struct window_aggregate *w, struct slice *slice) {
             struct memtable_entry *into = tide__memtable_upsert(united, key, entries[i]->hash, NULL);
             charge += tide__aggregators_merge(&w->aggregators, into->bytes, entries[i]->bytes);
         }
+        if (slice->in_running) tide__window_running_forget(&w->running, slice->frozen[f]);
         tide__memtable_release(slice->frozen[f]);
     }
     if (charge != 0) tide__memtable_charge(united, charge);
