@@ -102,6 +102,7 @@ struct verification {
     tide_write_fn *write;
     void *ctx;
     const char *path;
+    bool alone;  // no other file is verified
 };
 
 static void put_lost(const struct state_table_desc *desc, struct str first, struct str last, uint64_t entries,
@@ -115,8 +116,8 @@ static void put_lost(const struct state_table_desc *desc, struct str first, stru
 static void report_damage(void *ctx, const struct savepoint_damage *damage) {
     struct verification *v = ctx;
     struct strbuf text = {0};
-    if (damage->desc == NULL) {
-        tide__strbuf_printf(&text, "%s\n", damage->what);
+    if (damage->desc == NULL) {  // one that can't be read at all: alone, the error says it
+        if (!v->alone) tide__strbuf_printf(&text, "%s\n", damage->what);
     } else {
         tide__strbuf_printf(&text, "%s: state %s, ", damage->path, damage->desc->name);
         if (damage->section != UINT32_MAX) tide__strbuf_printf(&text, "section %u, ", damage->section);
@@ -138,6 +139,10 @@ static void count_chunks(const struct savepoint_info *info, uint64_t *out_entrie
     for (size_t i = 0; i < info->section_count; i++) *out_chunks += info->sections[i].chunk_count;
 }
 
+static const char *plural(uint64_t n) {
+    return n == 1 ? "" : "s";
+}
+
 static tide_status verify_file(struct verification *v, tide_error *err) {
     TIDE_TRY(tide__savepoint_verify(v->path, report_damage, v, err));
     struct savepoint *savepoint;
@@ -146,10 +151,10 @@ static tide_status verify_file(struct verification *v, tide_error *err) {
     uint64_t entries, chunks;
     count_chunks(info, &entries, &chunks);
     struct strbuf text = {0};
-    tide__strbuf_printf(&text, "%s: whole: %s%llu keys%s in %llu chunks, %llu bytes", v->path,
-                        info->counts_are_bounds ? "at most " : "", (unsigned long long)entries,
+    tide__strbuf_printf(&text, "%s: whole: %s%llu key%s%s in %llu chunk%s, %llu bytes", v->path,
+                        info->counts_are_bounds ? "at most " : "", (unsigned long long)entries, plural(entries),
                         info->depth > 0 ? " with what it builds on, of which" : "", (unsigned long long)chunks,
-                        (unsigned long long)tide__savepoint_bytes(savepoint));
+                        plural(chunks), (unsigned long long)tide__savepoint_bytes(savepoint));
     if (info->depth > 0)
         tide__strbuf_printf(&text, " in %u files, back to checkpoint %llu", info->depth + 1,
                             (unsigned long long)tide__savepoint_base_id(savepoint));
@@ -167,12 +172,13 @@ struct verify_all {
     tide_error *err;
     tide_status status;
     uint64_t files;
+    bool alone;
 };
 
 static void verify_one(void *ctx, uint32_t job, uint64_t id, const char *path) {
     (void)job, (void)id;
     struct verify_all *all = ctx;
-    struct verification v = {.write = all->write, .ctx = all->ctx, .path = path};
+    struct verification v = {.write = all->write, .ctx = all->ctx, .path = path, .alone = all->alone};
     all->files++;
     tide_status status = verify_file(&v, all->err);
     if (status != TIDE_OK && all->status == TIDE_OK) all->status = status;
@@ -185,6 +191,7 @@ tide_status tide_savepoint_verify(const char *path, tide_write_fn *write, void *
     struct verify_all all = {.write = write, .ctx = ctx, .err = err};
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        all.alone = true;
         verify_one(&all, 0, 0, path);
         return all.status;
     }
@@ -256,22 +263,31 @@ static void list_one(void *ctx, uint32_t job, uint64_t id, const char *path) {
     const struct savepoint_info *info = tide__savepoint_info(savepoint);
     tide__strbuf_printf(&listing->text, "%llu\t", (unsigned long long)info->snapshot.rows);
     tide__api_put_time(info->created_ms, &listing->text);
-    tide__strbuf_printf(&listing->text, "\t%llu\t%s\t", (unsigned long long)tide__savepoint_file_bytes(savepoint), path);
+    tide__strbuf_printf(&listing->text, "\t%llu\t%s\t", (unsigned long long)tide__savepoint_file_bytes(savepoint),
+                        path);
     if (info->depth > 0) tide__strbuf_printf(&listing->text, "builds on %llu", (unsigned long long)info->parent_id);
     tide__strbuf_printf(&listing->text, "%s%s\n", info->depth > 0 && info->snapshot.ended ? ", " : "",
                         info->snapshot.ended ? "finished" : "");
     tide__savepoint_close(savepoint);
 }
 
+// A job that has no checkpoint yet has its lock; what has neither is something else.
+static tide_status check_state_dir(const char *path, tide_error *err) {
+    struct stat info;
+    if (stat(path, &info) != 0) return tide__fail(err, TIDE_ERR_SAVEPOINT, "can't read %s: %s", path, strerror(errno));
+    char lock[4096];
+    bool is_one = S_ISDIR(info.st_mode) && snprintf(lock, sizeof lock, "%s/lock", path) < (int)sizeof lock;
+    if (is_one && (access(lock, F_OK) == 0 || tide__state_dir_has_checkpoints(path))) return TIDE_OK;
+    tide__fail(err, TIDE_ERR_SAVEPOINT, "%s is no state directory", path);
+    return tide__fail_hint(err,
+                           "it is what `tidemark run --state-dir DIR` has made; `inspect` shows a single savepoint");
+}
+
 tide_status tide_savepoint_list(const char *state_dir, tide_write_fn *write, void *ctx, tide_error *err) {
     tide_error own_error;
     if (err == NULL) err = &own_error;
     tide__error_clear(err);
-    struct stat info;
-    if (stat(state_dir, &info) != 0) {
-        tide__fail_errno(err, errno, "can't read the state directory %s", state_dir);
-        return TIDE_ERR_IO;
-    }
+    TIDE_TRY(check_state_dir(state_dir, err));
     struct listing listing = {0};
     tide__strbuf_append_c(&listing.text, "job\tcheckpoint\trows\ttaken\tbytes\tpath\tnote\n");
     tide_status status = tide__state_dir_each(state_dir, list_one, &listing, err);

@@ -314,6 +314,7 @@ struct expr *tide__node_column(struct arena *arena, const struct plan_node *node
 const char *tide__bind_name(struct binder *b, struct str name);
 void tide__bind_warn(struct binder *b, struct source_pos pos, const char *hint, const char *format, ...)
     TIDE_PRINTF(4, 5);
+TIDE_CHECKED tide_status tide__bind_misspelt_connector(struct binder *b, const struct table *table);
 // A growing array in an arena: makes room for one more. Doubles.
 void *tide__bind_grow(struct arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t size);
 struct sql_rows *tide__rows_begin(struct binder *b, uint32_t column_count, const char *const *names,

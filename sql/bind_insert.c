@@ -209,6 +209,7 @@ static tide_status find_sink(struct binder *b, const struct statement *statement
                              (*out)->name);
     }
     if (tide__table_option(&(*out)->table, "connector") == NULL) {
+        TIDE_TRY(tide__bind_misspelt_connector(b, &(*out)->table));
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "table \"%s\" has no option 'connector'",
                              (*out)->name);
     }
@@ -228,8 +229,8 @@ tide_status tide__bind_insert(struct binder *b, const struct statement *statemen
     struct plan_node *input = relation.node, *calc;
     if (input->field_count != insert.target_count) {
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->query->pos,
-                             "the query has %u columns, \"%s\" takes %u", input->field_count, entry->name,
-                             insert.target_count);
+                             "the query has %u column%s, \"%s\" takes %u", input->field_count,
+                             input->field_count == 1 ? "" : "s", entry->name, insert.target_count);
     }
     uint32_t *columns;
     TIDE_TRY(sink_calc(&insert, input, &calc, &columns));

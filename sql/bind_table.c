@@ -32,10 +32,23 @@ static void widen_time_column(struct binder *b, const struct catalog_entry *entr
     table->columns = columns;
 }
 
+// 'conector' = ..: said at the key, not at the query that found it missing.
+tide_status tide__bind_misspelt_connector(struct binder *b, const struct table *table) {
+    static const char *const names[] = {"connector"};
+    for (uint32_t i = 0; i < table->option_count; i++) {
+        const struct option *option = &table->options[i];
+        if (tide__nearest(option->key, names, 1) == NULL) continue;
+        tide__fail_at(b->err, TIDE_ERR_VALIDATE, option->key_pos, "unknown option '%.*s'", STR_ARG(option->key));
+        return tide__fail_hint(b->err, "did you mean 'connector'?");
+    }
+    return TIDE_OK;
+}
+
 static tide_status check_connector(struct binder *b, const struct table *table, struct source_pos pos) {
     for (uint32_t i = 0; i < table->option_count; i++) {
         if (tide__str_eq_c(table->options[i].key, "connector")) return TIDE_OK;
     }
+    TIDE_TRY(tide__bind_misspelt_connector(b, table));
     tide__fail_at(b->err, TIDE_ERR_VALIDATE, pos, "table \"%s\" has no option 'connector'", table->name);
     return tide__fail_hint(b->err, "add WITH ('connector' = 'filesystem', 'path' = '..', 'format' = 'csv')");
 }

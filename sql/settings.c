@@ -15,7 +15,8 @@ enum setting_kind {
     SETTING_CHECKPOINT_INTERVAL,
     SETTING_MINI_BATCH,
     SETTING_STATE_TTL,
-    SETTING_READ,  // read where it matters
+    SETTING_PARALLELISM,  // checked, as Flink does when the job starts; threads come from the command line
+    SETTING_READ,         // read where it matters
 };
 
 static const struct known_setting {
@@ -87,7 +88,7 @@ static const struct known_setting {
     {"execution.attached", SETTING_NEUTRAL},
     {"execution.batch-shuffle-mode", SETTING_NEUTRAL},
     {"execution.buffer-timeout", SETTING_NEUTRAL},
-    {"parallelism.default", SETTING_NEUTRAL},
+    {"parallelism.default", SETTING_PARALLELISM},
     {"pipeline.max-parallelism", SETTING_NEUTRAL},
     {"pipeline.object-reuse", SETTING_NEUTRAL},
     {"pipeline.operator-chaining.enabled", SETTING_NEUTRAL},
@@ -167,6 +168,13 @@ static tide_status set_ttl(const struct ast_option *option, tide_error *err) {
     return tide__fail_hint(err, "leave it out or set it to 0");
 }
 
+static tide_status check_parallelism(const struct ast_option *option, tide_error *err) {
+    struct str text = option->value;
+    bool number = text.len > 0 && text.len < 10 && text.data[0] != '0';
+    for (size_t i = 0; i < text.len; i++) number &= text.data[i] >= '0' && text.data[i] <= '9';
+    return number || tide__str_eq_c(text, "-1") ? TIDE_OK : bad_value(option, "a number from 1 on", err);
+}
+
 static tide_status apply(struct sql_session *session, enum setting_kind kind, const struct ast_option *option,
                          tide_error *err) {
     switch (kind) {
@@ -188,6 +196,7 @@ static tide_status apply(struct sql_session *session, enum setting_kind kind, co
         session->mini_batch = tide__str_ieq_c(option->value, "true");
         return TIDE_OK;
     case SETTING_STATE_TTL: return set_ttl(option, err);
+    case SETTING_PARALLELISM: return check_parallelism(option, err);
     }
     return TIDE_OK;
 }
@@ -230,6 +239,7 @@ static void reset_one(struct sql_session *session, struct str key) {
     case SETTING_MINI_BATCH: session->mini_batch = false; break;
     case SETTING_NEUTRAL:
     case SETTING_READ:
+    case SETTING_PARALLELISM:
     case SETTING_STATE_TTL: break;
     }
 }

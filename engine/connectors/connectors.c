@@ -90,7 +90,8 @@ static tide_status check_filesystem_option(const struct option *option, const st
         names[count++] = filesystem_options[i].name;
         if (!tide__str_eq_c(option->key, filesystem_options[i].name)) continue;
         if (filesystem_options[i].use != OPTION_REFUSED) return TIDE_OK;
-        return tide__fail_at(err, TIDE_ERR_PLAN, option->key_pos, "option '%.*s' is not supported yet", STR_ARG(option->key));
+        return tide__fail_at(err, TIDE_ERR_PLAN, option->key_pos, "option '%.*s' is not supported yet",
+                             STR_ARG(option->key));
     }
     for (size_t i = 0; format->options[i] != NULL && count < COUNT(names); i++) {
         if (tide__str_eq_c(option->key, format->options[i])) return TIDE_OK;
@@ -111,14 +112,25 @@ static tide_status check_only(const struct table *table, const char *const *name
     return TIDE_OK;
 }
 
+// A key that is needed and not there: the option that was meant, or `hint`.
+static tide_status missing_option(const struct table *table, const char *key, const char *hint, tide_error *err) {
+    for (uint32_t i = 0; i < table->option_count; i++) {
+        const struct option *option = &table->options[i];
+        if (tide__nearest(option->key, &key, 1) != NULL) return near_miss(option, key, err);
+    }
+    tide__fail_at(err, TIDE_ERR_VALIDATE, table->pos, "table \"%s\" has no '%s' option", table->name, key);
+    return tide__fail_hint(err, "%s", hint);
+}
+
 // --- the filesystem connector -----------------------------------------------------------------------------------
 
 static tide_status check_path(const struct table *table, tide_error *err) {
     const struct option *path = tide__table_option(table, "path");
-    if (path == NULL || path->value.len == 0) {
-        tide__fail_at(err, TIDE_ERR_VALIDATE, path != NULL ? path->value_pos : table->pos,
-                      "table \"%s\" has no 'path' option", table->name);
-        return tide__fail_hint(err, "add 'path' = 'FILE OR FOLDER' to its WITH (...)");
+    static const char hint[] = "add 'path' = 'FILE OR FOLDER' to its WITH (...)";
+    if (path == NULL) return missing_option(table, "path", hint, err);
+    if (path->value.len == 0) {
+        tide__fail_at(err, TIDE_ERR_VALIDATE, path->value_pos, "table \"%s\" has an empty path", table->name);
+        return tide__fail_hint(err, "%s", hint);
     }
     const char *scheme = memmem(path->value.data, path->value.len, "://", 3);
     if (scheme != NULL && (path->value.len < 5 || memcmp(path->value.data, "file:", 5) != 0)) {
@@ -134,10 +146,7 @@ static tide_status check_path(const struct table *table, tide_error *err) {
 
 static tide_status find_format(const struct table *table, const struct format_class **out, tide_error *err) {
     const struct option *format = tide__table_option(table, "format");
-    if (format == NULL) {
-        tide__fail_at(err, TIDE_ERR_VALIDATE, table->pos, "table \"%s\" has no 'format' option", table->name);
-        return tide__fail_hint(err, "add 'format' = 'csv' to its WITH (...)");
-    }
+    if (format == NULL) return missing_option(table, "format", "add 'format' = 'csv' to its WITH (...)", err);
     *out = tide__format_find(format->value);
     if (*out != NULL) return TIDE_OK;
     if (is_one_of(format->value, later_formats, COUNT(later_formats))) {
@@ -148,7 +157,8 @@ static tide_status find_format(const struct table *table, const struct format_cl
     size_t count = 0;
     const char *const *names = tide__format_names(&count);
     const char *near = tide__nearest(format->value, names, count);
-    return near != NULL ? tide__fail_hint(err, "did you mean '%s'?", near) : tide__fail_hint(err, "there are 'csv', 'json' and 'raw'");
+    return near != NULL ? tide__fail_hint(err, "did you mean '%s'?", near)
+                        : tide__fail_hint(err, "there are 'csv', 'json' and 'raw'");
 }
 
 static tide_status check_metadata(const struct table *table, tide_error *err) {
@@ -164,7 +174,9 @@ static tide_status check_metadata(const struct table *table, tide_error *err) {
                                 : tide__type_is_string(column->type);
             if (ok) continue;
             tide__fail_at(err, TIDE_ERR_VALIDATE, column->pos, "metadata column \"%s\" must be %s", column->name,
-                          is_size ? "BIGINT" : is_time ? "TIMESTAMP_LTZ(3)" : "STRING");
+                          is_size   ? "BIGINT"
+                          : is_time ? "TIMESTAMP_LTZ(3)"
+                                    : "STRING");
             return TIDE_ERR_VALIDATE;
         }
         tide__fail_at(err, TIDE_ERR_VALIDATE, column->pos, "column \"%s\": files have no metadata '%.*s'", column->name,
@@ -187,7 +199,8 @@ static tide_status check_commit_policy(const struct table *table, tide_error *er
     const struct option *kind = tide__table_option(table, "sink.partition-commit.policy.kind");
     const struct option *name = tide__table_option(table, "sink.partition-commit.success-file.name");
     if (kind != NULL && !tide__str_eq_c(kind->value, "success-file")) {
-        tide__fail_at(err, TIDE_ERR_PLAN, kind->value_pos, "the commit policy '%.*s' is not supported", STR_ARG(kind->value));
+        tide__fail_at(err, TIDE_ERR_PLAN, kind->value_pos, "the commit policy '%.*s' is not supported",
+                      STR_ARG(kind->value));
         return tide__fail_hint(err, "use 'success-file'");
     }
     if (name == NULL || (name->value.len > 0 && memchr(name->value.data, '/', name->value.len) == NULL)) return TIDE_OK;
@@ -239,8 +252,7 @@ static tide_status unknown_connector(const struct option *connector, tide_error 
 tide_status tide__connector_validate(const struct table *table, enum table_use use, tide_error *err) {
     const struct option *connector = tide__table_option(table, "connector");
     if (connector == NULL) {
-        tide__fail_at(err, TIDE_ERR_VALIDATE, table->pos, "table \"%s\" has no 'connector' option", table->name);
-        return tide__fail_hint(err, "add 'connector' = 'filesystem' to its WITH (...)");
+        return missing_option(table, "connector", "add 'connector' = 'filesystem' to its WITH (...)", err);
     }
     if (tide__str_eq_c(connector->value, "filesystem")) return validate_filesystem(table, use, err);
     if (tide__is_datagen(table)) {

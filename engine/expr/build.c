@@ -36,8 +36,8 @@ static tide_status check_arg_count(const struct function *function, uint32_t arg
         tide__fail_at(err, TIDE_ERR_VALIDATE, pos, "%s takes %u argument%s, not %u", function->name, function->arg_min,
                       function->arg_min == 1 ? "" : "s", arg_count);
     } else if (function->arg_max == UINT8_MAX) {
-        tide__fail_at(err, TIDE_ERR_VALIDATE, pos, "%s takes at least %u arguments, not %u", function->name,
-                      function->arg_min, arg_count);
+        tide__fail_at(err, TIDE_ERR_VALIDATE, pos, "%s takes at least %u argument%s, not %u", function->name,
+                      function->arg_min, function->arg_min == 1 ? "" : "s", arg_count);
     } else {
         tide__fail_at(err, TIDE_ERR_VALIDATE, pos, "%s takes %u to %u arguments, not %u", function->name,
                       function->arg_min, function->arg_max, arg_count);
