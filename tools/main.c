@@ -19,7 +19,7 @@ static const struct {
     {"run", tool_run, "run the statements of a Flink SQL script"},
     {"explain", tool_explain, "show a script's plan"},
     {"inspect", tool_inspect, "look into a savepoint or a state directory"},
-    {"savepoint", tool_savepoint, "take, verify or list savepoints"},
+    {"savepoint", tool_savepoint, "take, verify, salvage or list savepoints"},
     {"stop", tool_stop, "stop a running job with a checkpoint"},
 };
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])
@@ -30,10 +30,24 @@ static void print_help(FILE *file) {
           file);
     for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
         fprintf(file, "  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
-    fputs("\n`tidemark SUBCOMMAND --help` tells its options; `tidemark --version` the version.\n"
+    fputs("\n`tidemark help SUBCOMMAND` tells its options; `tidemark --version` the version.\n"
           "stdout carries data, stderr messages. Exit: 0 done, 1 failed, 2 wrong script or options, 3 a savepoint\n"
           "can't be read, 4 refused, 5 stopped after a checkpoint, 6 stopped without one.\n",
           file);
+}
+
+static int run_subcommand(int argc, char **argv) {
+    const char *names[SUBCOMMAND_COUNT];
+    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++) {
+        if (strcmp(argv[0], subcommands[i].name) == 0) return subcommands[i].run(argc, argv);
+        names[i] = subcommands[i].name;
+    }
+    const char *near = tool_nearest(argv[0], strlen(argv[0]), names, SUBCOMMAND_COUNT);
+    if (near != NULL)
+        fprintf(stderr, "tidemark: unknown subcommand \"%.80s\": did you mean %s?\n", argv[0], near);
+    else
+        fprintf(stderr, "tidemark: unknown subcommand \"%.80s\"; `tidemark --help` lists them\n", argv[0]);
+    return 2;
 }
 
 int main(int argc, char **argv) {
@@ -41,7 +55,12 @@ int main(int argc, char **argv) {
         print_help(stderr);
         return 2;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    bool help = strcmp(argv[1], "help") == 0;
+    if (help && argc == 3 && argv[2][0] != '-') {
+        char *words[] = {argv[2], (char[]){"--help"}, NULL};
+        return run_subcommand(2, words);
+    }
+    if (help || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help(stdout);
         return 0;
     }
@@ -50,8 +69,5 @@ int main(int argc, char **argv) {
         return 0;
     }
     keep_freed_memory();
-    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-        if (strcmp(argv[1], subcommands[i].name) == 0) return subcommands[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "tidemark: unknown subcommand \"%s\"; `tidemark --help` lists them\n", argv[1]);
-    return 2;
+    return run_subcommand(argc - 1, argv + 1);
 }

@@ -21,9 +21,25 @@ struct run_command {
 #define FLUSH_SECONDS 0.1
 
 enum {
-    OPT_TYPES = 256, OPT_NO_HEADER, OPT_STATE_DIR, OPT_RESTART, OPT_FROM, OPT_POLICY, OPT_ON_INCOMPATIBLE, OPT_ACCEPT_UNSOUND,
-    OPT_ACCEPT_CHANGED, OPT_INTERVAL, OPT_EVERY, OPT_RETAIN, OPT_STOP, OPT_AFTER, OPT_PARALLELISM, OPT_MEMORY, OPT_BATCH,
-    OPT_STRICT, OPT_PROGRESS,
+    OPT_TYPES = 256,
+    OPT_NO_HEADER,
+    OPT_STATE_DIR,
+    OPT_RESTART,
+    OPT_FROM,
+    OPT_POLICY,
+    OPT_ON_INCOMPATIBLE,
+    OPT_ACCEPT_UNSOUND,
+    OPT_ACCEPT_CHANGED,
+    OPT_INTERVAL,
+    OPT_EVERY,
+    OPT_RETAIN,
+    OPT_STOP,
+    OPT_AFTER,
+    OPT_PARALLELISM,
+    OPT_MEMORY,
+    OPT_BATCH,
+    OPT_STRICT,
+    OPT_PROGRESS,
 };
 
 static const struct option long_options[] = {
@@ -61,12 +77,16 @@ static const char help[] =
     "      --types                   tsv, csv: a second header line with Flink's types\n"
     "      --no-header               no header\n"
     "      --progress WHEN           auto (default: on a terminal), always, never\n"
-    "  -q, --quiet                   no summary and no notes on stderr\n\n"
+    "  -q, --quiet                   no summary and no notes on stderr\n"
+    "  -h, --help                    this text\n\n"
     "State\n"
     "      --state-dir DIR           the job's home: it resumes from the newest checkpoint in it\n"
     "      --restart                 forget the state directory's checkpoints and begin anew\n"
-    "      --from SAVEPOINT          start from this file, or from the newest of a state directory\n"
-    "      --checkpoint-interval D   as `10 s`; default: the script's setting, else 10 s with a state directory\n"
+    "      --from SAVEPOINT          start from this file (`-`: standard input), or from the newest of a state "
+    "directory\n"
+    "      --checkpoint-interval D   as `10 s`, plain numbers are ms; default: the script's SET, else 10 s with a "
+    "state\n"
+    "                                directory\n"
     "      --checkpoint-every ROWS   a checkpoint every so many source rows\n"
     "      --retain N                checkpoints kept (default 3)\n"
     "      --stop-with-savepoint F   with --after ROWS: stop after exactly so many source rows, with a savepoint in F\n"
@@ -80,7 +100,8 @@ static const char help[] =
     "      --batch-rows N            rows a batch (for tests)\n"
     "      --strict-windows          a query that lost its window columns is an error\n\n"
     "SIGINT or SIGTERM: stop with a checkpoint; a second one: stop now.\n"
-    "Exit: 0 the input ended or the asked savepoint was taken, 1 failed, 2 wrong script or options, 3 a savepoint can't\n"
+    "Exit: 0 the input ended or the asked savepoint was taken, 1 failed, 2 wrong script or options, 3 a savepoint "
+    "can't\n"
     "be read, 4 refused, 5 stopped by a signal after a checkpoint, 6 no checkpoint could be taken.\n";
 
 // --- options ---------------------------------------------------------------------------------------------------------
@@ -98,15 +119,16 @@ static int choose(const char *value, const char *const *words) {
 
 static int set_count(const char *option, const char *value, uint64_t min, uint64_t max, uint64_t *out) {
     if (tool_parse_count(value, out) && *out >= min && *out <= max) return 0;
-    return tool_usage_error("run", "--%s %s: wants a whole number from %llu to %llu", option, value, (unsigned long long)min,
-                            (unsigned long long)max);
+    return tool_usage_error("run", "--%s %s: wants a whole number from %llu to %llu", option, value,
+                            (unsigned long long)min, (unsigned long long)max);
 }
 
 static int set_counted_option(struct run_command *command, int option, const char *value) {
     uint64_t n = 0;
     int status = 0;
     switch (option) {
-    case OPT_EVERY: return set_count("checkpoint-every", value, 1, UINT64_MAX / 2, &command->options.checkpoint_every_rows);
+    case OPT_EVERY:
+        return set_count("checkpoint-every", value, 1, UINT64_MAX / 2, &command->options.checkpoint_every_rows);
     case OPT_AFTER:
         command->after_given = true;
         return set_count("after", value, 0, UINT64_MAX / 2, &command->options.stop_after_rows);
@@ -137,7 +159,8 @@ static int set_worded_option(struct run_command *command, int option, const char
         command->options.policy = (enum tide_policy)chosen;
         return 0;
     case OPT_ON_INCOMPATIBLE:
-        if ((chosen = choose(value, reactions)) < 0) return bad_value("on-incompatible", value, "wants fail, partial or reset");
+        if ((chosen = choose(value, reactions)) < 0)
+            return bad_value("on-incompatible", value, "wants fail, partial or reset");
         command->options.on_incompatible = (enum tide_on_incompatible)chosen;
         return 0;
     case OPT_PROGRESS:
@@ -183,13 +206,20 @@ static int set_option(struct run_command *command, int option, const char *value
     return tool_usage_error("run", "unknown option");
 }
 
-static int check_together(const struct run_command *command) {
+static int check_together(const struct run_command *command, const char *path) {
     if (command->after_given && command->options.stop_savepoint == NULL)
         return tool_usage_error("run", "--after needs --stop-with-savepoint FILE");
     if (command->options.stop_savepoint != NULL && !command->after_given)
         return tool_usage_error("run", "--stop-with-savepoint needs --after ROWS");
     if (command->options.restart && command->options.state_dir == NULL)
         return tool_usage_error("run", "--restart needs --state-dir DIR");
+    const char *stop = command->options.stop_savepoint, *from = command->options.from;
+    if (stop != NULL && (strcmp(stop, "-") == 0 || stop[0] == '\0'))
+        return tool_usage_error("run", "--stop-with-savepoint wants the name of a file");
+    if (from != NULL && from[0] == '\0')
+        return tool_usage_error("run", "--from wants a savepoint or a state directory");
+    if (from != NULL && strcmp(from, "-") == 0 && strcmp(path, "-") == 0)
+        return tool_usage_error("run", "the script and the savepoint can't both come from standard input");
     return 0;
 }
 
@@ -234,13 +264,18 @@ static int interrupted(void *ctx) {
     return tool_signals_seen();
 }
 
+static void put_count(uint64_t n, const char *noun, const char *behind) {
+    fprintf(stderr, "%llu %s%s%s", (unsigned long long)n, noun, n == 1 ? "" : "s", behind);
+}
+
 static void show_summary(const tide_summary *s) {
     tool_clear_progress();
-    fprintf(stderr, "%llu rows in, %llu rows out, %llu late rows dropped, ", (unsigned long long)s->rows_in,
-            (unsigned long long)s->rows_out, (unsigned long long)s->late_rows);
-    if (s->rows_skipped > 0) fprintf(stderr, "%llu unreadable rows skipped, ", (unsigned long long)s->rows_skipped);
-    fprintf(stderr, "%llu windows fired, %llu checkpoints", (unsigned long long)s->windows_fired,
-            (unsigned long long)s->checkpoints);
+    put_count(s->rows_in, "row", " in, ");
+    put_count(s->rows_out, "row", " out, ");
+    put_count(s->late_rows, "late row", " dropped, ");
+    if (s->rows_skipped > 0) put_count(s->rows_skipped, "unreadable row", " skipped, ");
+    put_count(s->windows_fired, "window", " fired, ");
+    put_count(s->checkpoints, "checkpoint", "");
     if (s->checkpoints > 0)
         fprintf(stderr, " (last %llu bytes, longest pause %.1f ms)", (unsigned long long)s->checkpoint_bytes,
                 s->checkpoint_pause_ms_max);
@@ -254,7 +289,8 @@ static int run_script(struct run_command *command, const char *path) {
         free(folder);
         return 2;
     }
-    bool progress = command->progress == PROGRESS_ALWAYS || (command->progress == PROGRESS_AUTO && isatty(STDERR_FILENO));
+    bool progress = command->progress == PROGRESS_ALWAYS ||
+                    (command->progress == PROGRESS_AUTO && isatty(STDERR_FILENO));
     tide_handler handler = {
         .ctx = command,
         .on_result = on_result,
@@ -267,14 +303,16 @@ static int run_script(struct run_command *command, const char *path) {
     tool_catch_signals();
     tide_summary summary;
     tide_error err = {0};
-    tide_status status =
-        tide_script_run(strcmp(path, "-") == 0 ? "standard input" : path, sql, len, folder, &command->options, &handler, &summary, &err);
+    tide_status status = tide_script_run(strcmp(path, "-") == 0 ? "standard input" : path, sql, len, folder,
+                                         &command->options, &handler, &summary, &err);
     errno = 0;
     bool written = fflush(stdout) == 0 && !ferror(stdout);
     if (!written && (errno == EPIPE || errno == 0) && isatty(STDOUT_FILENO) == 0) {
         // The reader has seen enough (`| head`): that is no fault of anyone's.
-    } else if (status != TIDE_OK) tool_show_error(status == TIDE_ERR_STOPPED ? "note" : "error", &err);
-    else if (!written) fputs("tidemark: standard output can't be written\n", stderr);
+    } else if (status != TIDE_OK)
+        tool_show_error(status == TIDE_ERR_STOPPED ? "note" : "error", &err);
+    else if (!written)
+        fputs("tidemark: standard output can't be written\n", stderr);
     if (!command->quiet && summary.jobs > 0) show_summary(&summary);
     free(command->output.columns);
     free(sql);
@@ -291,12 +329,19 @@ int tool_run(int argc, char **argv) {
             fputs(help, stdout);
             return 0;
         }
-        if (option == '?') return tool_usage_error("run", "unknown option %s", argv[optind - 1]);
-        if (option == ':') return tool_usage_error("run", "%s wants a value", argv[optind - 1]);
+        if (option == '?' || option == ':') return tool_option_error("run", option, argv, long_options);
         int status = set_option(&command, option, optarg);
         if (status != 0) return status;
     }
     if (optind + 1 != argc) return tool_usage_error("run", optind == argc ? "wants a script" : "wants just one script");
-    int status = check_together(&command);
-    return status != 0 ? status : run_script(&command, argv[optind]);
+    int status = check_together(&command, argv[optind]);
+    if (status != 0) return status;
+    if (command.options.from == NULL || strcmp(command.options.from, "-") != 0)
+        return run_script(&command, argv[optind]);
+    struct tool_temporary temporary;
+    bool kept = tool_temporary_from_stdin(&temporary);
+    command.options.from = temporary.path;
+    status = kept ? run_script(&command, argv[optind]) : 1;
+    tool_temporary_close(&temporary);
+    return status;
 }

@@ -64,8 +64,10 @@ static void print_cell(const struct tool_output *output, const char *data, size_
     int has = width_of(data, len);
     bool cut = has > width;
     int room = cut ? width - 3 : width;
-    if (!cut) fprintf(output->file, " %*s", width - has, "");
-    else fputc(' ', output->file);
+    if (!cut)
+        fprintf(output->file, " %*s", width - has, "");
+    else
+        fputc(' ', output->file);
     int used = 0;
     for (size_t at = 0; at < len;) {
         uint32_t c;

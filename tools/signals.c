@@ -33,4 +33,6 @@ void tool_catch_signals(void) {
     signal(SIGXFSZ, SIG_IGN);
 }
 
-int tool_signals_seen(void) { return (int)seen; }
+int tool_signals_seen(void) {
+    return (int)seen;
+}

@@ -39,7 +39,9 @@ static void show_excerpt(const tide_error *err, bool colour) {
 void tool_show_error(const char *label, const tide_error *err) {
     tool_clear_progress();
     bool colour = tool_colour();
-    const char *shade = strcmp(label, "error") == 0 ? "\033[1;31m" : strcmp(label, "warning") == 0 ? "\033[1;35m" : "\033[1;36m";
+    const char *shade = strcmp(label, "error") == 0     ? "\033[1;31m"
+                        : strcmp(label, "warning") == 0 ? "\033[1;35m"
+                                                        : "\033[1;36m";
     if (err->file[0] != '\0' && err->line > 0) {
         fprintf(stderr, "%s:%u:", err->file, err->line);
         if (err->column > 0) fprintf(stderr, "%u:", err->column);
@@ -82,7 +84,8 @@ void tool_show_progress(const tide_progress *progress) {
         fprintf(stderr, ", checkpoint %llu %.1f s ago", (unsigned long long)progress->checkpoints,
                 progress->last_checkpoint_seconds);
     if (progress->bytes_total > progress->bytes_read && progress->bytes_read > 0) {
-        double left = progress->seconds * (double)(progress->bytes_total - progress->bytes_read) / (double)progress->bytes_read;
+        double left = progress->seconds * (double)(progress->bytes_total - progress->bytes_read) /
+                      (double)progress->bytes_read;
         fprintf(stderr, ", about %.0f s left", left);
     }
     if (!terminal) fputc('\n', stderr);
@@ -95,7 +98,7 @@ void tool_show_progress(const tide_progress *progress) {
 bool tool_read_file(const char *path, char **out, size_t *out_len) {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     if (file == NULL) {
-        fprintf(stderr, "tidemark: can't read %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "tidemark: can't read %.1000s: %s\n", path, strerror(errno));
         return false;
     }
     size_t cap = 1 << 16, len = 0;
@@ -128,7 +131,9 @@ char *tool_folder_of(const char *path) {
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-void tool_write_file(void *ctx, const char *data, size_t len) { fwrite(data, 1, len, ctx); }
+void tool_write_file(void *ctx, const char *data, size_t len) {
+    fwrite(data, 1, len, ctx);
+}
 
 // --- numbers -----------------------------------------------------------------------------------------------------------------
 
@@ -153,10 +158,11 @@ static bool parse_with_unit(const char *text, const struct unit *units, uint64_t
 }
 
 bool tool_parse_duration(const char *text, int64_t *out_ms) {
-    static const struct unit units[] = {
-        {"", 1}, {"ms", 1}, {"milli", 1}, {"millis", 1}, {"s", 1000}, {"sec", 1000}, {"second", 1000}, {"seconds", 1000},
-        {"m", 60000}, {"min", 60000}, {"minute", 60000}, {"minutes", 60000}, {"h", 3600000}, {"hour", 3600000},
-        {"hours", 3600000}, {"d", 86400000}, {"day", 86400000}, {"days", 86400000}, {NULL, 0}};
+    static const struct unit units[] = {{"", 1},           {"ms", 1},          {"milli", 1},       {"millis", 1},
+                                        {"s", 1000},       {"sec", 1000},      {"second", 1000},   {"seconds", 1000},
+                                        {"m", 60000},      {"min", 60000},     {"minute", 60000},  {"minutes", 60000},
+                                        {"h", 3600000},    {"hour", 3600000},  {"hours", 3600000}, {"d", 86400000},
+                                        {"day", 86400000}, {"days", 86400000}, {NULL, 0}};
     uint64_t ms;
     if (!parse_with_unit(text, units, &ms) || ms > INT64_MAX / 2) return false;
     *out_ms = (int64_t)ms;
@@ -164,10 +170,20 @@ bool tool_parse_duration(const char *text, int64_t *out_ms) {
 }
 
 bool tool_parse_size(const char *text, uint64_t *out_bytes) {
-    static const struct unit units[] = {{"", 1}, {"b", 1}, {"k", 1 << 10}, {"kb", 1 << 10}, {"kib", 1 << 10},
-                                        {"m", 1 << 20}, {"mb", 1 << 20}, {"mib", 1 << 20}, {"g", 1 << 30},
-                                        {"gb", 1 << 30}, {"gib", 1 << 30}, {"t", UINT64_C(1) << 40},
-                                        {"tb", UINT64_C(1) << 40}, {NULL, 0}};
+    static const struct unit units[] = {{"", 1},
+                                        {"b", 1},
+                                        {"k", 1 << 10},
+                                        {"kb", 1 << 10},
+                                        {"kib", 1 << 10},
+                                        {"m", 1 << 20},
+                                        {"mb", 1 << 20},
+                                        {"mib", 1 << 20},
+                                        {"g", 1 << 30},
+                                        {"gb", 1 << 30},
+                                        {"gib", 1 << 30},
+                                        {"t", UINT64_C(1) << 40},
+                                        {"tb", UINT64_C(1) << 40},
+                                        {NULL, 0}};
     return parse_with_unit(text, units, out_bytes);
 }
 

@@ -21,6 +21,11 @@ bool tool_colour(void);
 void tool_show_error(const char *label, const tide_error *err);
 // A wrong command line: message and where to find help; returns 2.
 int tool_usage_error(const char *subcommand, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// The name nearest to a misspelt word, NULL if none is near.
+const char *tool_nearest(const char *word, size_t len, const char *const *names, size_t count);
+// What getopt_long refused (`found`: '?' or ':'), with the option that was meant; returns 2.
+struct option;
+int tool_option_error(const char *subcommand, int found, char **argv, const struct option *options);
 // Clears the progress line before other text goes to stderr.
 void tool_clear_progress(void);
 void tool_show_progress(const tide_progress *progress);
@@ -31,6 +36,16 @@ bool tool_read_file(const char *path, char **out, size_t *out_len);
 char *tool_folder_of(const char *path);
 // tide_write_fn to a FILE *.
 void tool_write_file(void *ctx, const char *data, size_t len);
+
+// "-" for a savepoint: a file of a given name in a folder of its own, removed by tool_temporary_close. False: a message was
+// shown.
+struct tool_temporary {
+    char folder[64], path[96];  // "" while there is none
+};
+bool tool_temporary_open(struct tool_temporary *temporary, const char *name);
+bool tool_temporary_from_stdin(struct tool_temporary *temporary);
+bool tool_temporary_to_stdout(const struct tool_temporary *temporary);
+void tool_temporary_close(struct tool_temporary *temporary);
 
 // `10s`, `200 ms`, `1 min`; `64MB`, `1g`; whole numbers. False: not one.
 bool tool_parse_duration(const char *text, int64_t *out_ms);
