@@ -55,8 +55,9 @@ static struct window_keys find_keys(struct arena *arena, const struct plan_node 
 
 // --- What Flink refuses ---
 
-static tide_status check_calls(struct binder *b, const struct window *window, const struct aggregate_call *calls,
-                               uint32_t count) {
+// `legacy`: the group window; it merges whole panes and takes nothing back, so it may have any DISTINCT.
+static tide_status check_calls(struct binder *b, const struct window *window, bool legacy,
+                               const struct aggregate_call *calls, uint32_t count) {
     static const char *const kinds[] = {"TUMBLE", "HOP", "CUMULATE", "SESSION"};
     for (uint32_t i = 0; i < count; i++) {
         const struct aggregate_call *call = &calls[i];
@@ -67,7 +68,7 @@ static tide_status check_calls(struct binder *b, const struct window *window, co
                           kinds[window->kind]);
             return tide__fail_hint(b->err, "use it over TUMBLE, or MIN and MAX instead");
         }
-        if (window->kind == WINDOW_HOP && call->distinct &&
+        if (window->kind == WINDOW_HOP && !legacy && call->distinct &&
             (strcmp(name, "SUM") == 0 || strcmp(name, "LISTAGG") == 0)) {
             return tide__fail_at(b->err, TIDE_ERR_PLAN, call->pos, "%s(DISTINCT) is not supported over HOP", name);
         }
@@ -84,7 +85,7 @@ static tide_status check_window(struct binder *b, const struct plan_node *node, 
             return tide__fail_hint(b->err, "the slide comes first: HOP(TABLE t, DESCRIPTOR(ts), slide, size)");
         return TIDE_ERR_PLAN;
     }
-    return check_calls(b, window, node->group_aggregate.aggregates, node->group_aggregate.aggregate_count);
+    return check_calls(b, window, false, node->group_aggregate.aggregates, node->group_aggregate.aggregate_count);
 }
 
 static const struct plan_node *window_function_below(const struct plan_node *node) {
@@ -275,7 +276,7 @@ tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struc
         if (early.data != NULL && tide__str_ieq_c(early, "true")) {
             return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "table.exec.emit.early-fire is not supported yet");
         }
-        return check_calls(b, &node->window_aggregate.window, node->window_aggregate.aggregates,
+        return check_calls(b, &node->window_aggregate.window, true, node->window_aggregate.aggregates,
                            node->window_aggregate.aggregate_count);
     }
     struct role *roles = tide__plan_roles(b->arena, input);

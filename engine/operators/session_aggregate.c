@@ -54,9 +54,27 @@ static void flush_pending(struct session_aggregate *a) {
     a->pending_count = 0;
 }
 
+// The place of a window in the small Java HashSet that Flink takes the merged sessions from: TimeWindow.hashCode, which has
+// the inverse of 2 * end + 1 modulo 2^32, as HashMap spreads it.
+static uint32_t bucket_of(int64_t start, int64_t end) {
+    uint32_t odd = ((uint32_t)(uint64_t)end << 1) + 1;
+    uint32_t inverse = odd * odd * odd;
+    for (int i = 0; i < 3; i++) inverse *= 2 - odd * inverse;
+    uint32_t hash = (uint32_t)(uint64_t)start + inverse;
+    return (hash ^ hash >> 16) & 15;
+}
+
+// LISTAGG and sums of floating point show which session comes first. Of equal places the later session does: it went in first.
 static void merge_sessions(void *ctx, struct session *into, struct session *from) {
     struct session_aggregate *a = ctx;
     flush_pending(a);
+    uint32_t earlier = bucket_of(into->start, tide__session_end(&a->sessions, into));
+    uint32_t later = bucket_of(from->start, tide__session_end(&a->sessions, from));
+    if (later <= earlier) {
+        unsigned char *payload = into->payload;
+        into->payload = from->payload;
+        from->payload = payload;
+    }
     charge(a, tide__aggregators_merge(&a->aggregators, into->payload, from->payload));
 }
 

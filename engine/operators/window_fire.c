@@ -95,7 +95,7 @@ static struct memtable *only_table(const struct slice *slice) {
     return slice->frozen_count == 1 && slice->active == NULL ? slice->frozen[0] : NULL;
 }
 
-// Emits the union of slices [0, count): a HOP folds the newest first.
+// Emits the union of slices [0, count): a HOP folds the newest first, the legacy one the oldest.
 static tide_status fire_slices(struct window_aggregate *w, struct window_span span, size_t count, struct emitter *out,
                                tide_error *err) {
     w->base.base.stats.windows_fired++;
@@ -109,7 +109,7 @@ static tide_status fire_slices(struct window_aggregate *w, struct window_span sp
     if (w->top.limit > 0) tide__window_top_start(&w->top);
     tide_status status = TIDE_OK;
     for (size_t i = 0; i < count && status == TIDE_OK; i++) {
-        struct slice *slice = w->slices[count - 1 - i];
+        struct slice *slice = w->slices[w->plan->legacy ? i : count - 1 - i];
         status = tide__slice_add_parts(w, slice, &merge, err);
     }
     if (status == TIDE_OK) status = emit_merge(w, span, &merge, out, err);
