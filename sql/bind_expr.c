@@ -238,8 +238,19 @@ static tide_status bind_binary(struct select_scope *s, const struct ast_expr *as
     return tide__bind_function(s->binder, operator_name(ast->op), args, 2, ast->pos, out);
 }
 
+// The least BIGINT: its digits alone are out of range.
+static bool is_least_integer(const struct ast_expr *ast) {
+    const struct ast_expr *number = ast->args.items[0];
+    return ast->op == OP_NEGATE && number->kind == AST_EXPR_LITERAL && number->literal == LITERAL_INTEGER &&
+           tide__str_eq_c(number->text, "9223372036854775808");
+}
+
 static tide_status bind_unary(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
     struct expr *args[1];
+    if (is_least_integer(ast)) {
+        *out = tide__bind_integer(s->binder, TYPE_BIGINT, INT64_MIN, ast->pos);
+        return TIDE_OK;
+    }
     TIDE_TRY(tide__bind_expr(s, ast->args.items[0], &args[0]));
     if (ast->op == OP_PLUS) {
         *out = args[0];
