@@ -39,6 +39,15 @@ static void put_time(int64_t ms, int precision, struct strbuf *out) {
     while (precision > 0 && out->len > dot + 1 && out->data[out->len - 1] == '0') out->data[--out->len] = 0;
 }
 
+// A year has four digits, also one of five: of those the last four are shown.
+static void cut_year(struct strbuf *out, size_t begin) {
+    if (begin >= out->len || out->data[begin] != '+') return;
+    const char *dash = memchr(out->data + begin, '-', out->len - begin);
+    size_t extra = (size_t)(dash - (out->data + begin)) - 4;
+    memmove(out->data + begin, out->data + begin + extra, out->len - begin - extra + 1);
+    out->len -= extra;
+}
+
 static void put_integer(int64_t v, struct strbuf *out) {
     char text[24];
     char *at = text + sizeof text;
@@ -53,6 +62,7 @@ static void put_integer(int64_t v, struct strbuf *out) {
 
 void tide__value_text(const struct column *column, size_t row, const struct zone *zone, struct strbuf *out) {
     const struct type *type = column->type;
+    size_t begin = out->len;
     switch (type->kind) {
     case TYPE_NULL: tide__strbuf_append_c(out, "NULL"); break;
     case TYPE_BOOLEAN: tide__strbuf_append_c(out, column->bools[row] ? "TRUE" : "FALSE"); break;
@@ -67,13 +77,20 @@ void tide__value_text(const struct column *column, size_t row, const struct zone
     case TYPE_VARCHAR:
     case TYPE_BINARY:
     case TYPE_VARBINARY: tide__strbuf_append_str(out, column->str[row]); break;
-    case TYPE_DATE: tide__date_print(column->i64[row], out); break;
+    case TYPE_DATE:
+        tide__date_print(column->i64[row], out);
+        cut_year(out, begin);
+        break;
     case TYPE_TIME: put_time(column->i64[row], type->precision, out); break;
-    case TYPE_TIMESTAMP: tide__timestamp_print(tide__timestamp_at(column, row), type->precision, out); break;
+    case TYPE_TIMESTAMP:
+        tide__timestamp_print(tide__timestamp_at(column, row), type->precision, out);
+        cut_year(out, begin);
+        break;
     case TYPE_TIMESTAMP_LTZ: {
         struct timestamp t = tide__timestamp_at(column, row);
         t.ms = tide__zone_to_local(zone, t.ms);
         tide__timestamp_print(t, type->precision, out);
+        cut_year(out, begin);
         break;
     }
     case TYPE_INTERVAL_MONTHS: put_interval_months(column->i64[row], out); break;
