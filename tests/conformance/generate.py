@@ -322,7 +322,7 @@ class Maker:
         if self.shape == 'join':                # what a join of late rows gives depends on which input Flink reads first
             at = [values.read(self.time_type, row[-1]) // 1_000_000 for row in rows]
             behind = max([m - t for m, t in zip(itertools.accumulate(at, max), at)] or [0])
-            self.delay = max(self.delay, -(-behind // base) * base)
+            self.delay = max(self.delay, (behind // base + 1) * base)
         last = stages[-1]
         covered = self.dealt() if self.shape in ('agg', 'agg-topn', 'sets') else []
         return {'name': name, 'columns': self.columns, 'rows': rows, 'delay_ms': self.delay,

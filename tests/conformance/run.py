@@ -59,7 +59,7 @@ def run_flink(folders):
     path = flink_class_path()
     for i in range(0, len(folders), BATCH):
         part = folders[i:i + BATCH]
-        subprocess.run(['nice', 'java', '-cp', path, 'FlinkRun', *map(str, part)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(['nice', 'java', '-Xmx1g', '-cp', path, 'FlinkRun', *map(str, part)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         print(f'== flink: {min(i + BATCH, len(folders))} of {len(folders)}', file=sys.stderr, flush=True)
 
 
@@ -201,6 +201,8 @@ def judge_flink(done, folder):
         done.why, done.kind = None if refused else f'Flink: {error}', 'flink'
         return
     want[0].order = 'any' if done.case.get('batch') else model_block(done.case).order
+    if done.case['stages'][0]['op'] == 'join' and done.case['stages'][0]['window']['kind'] == 'SESSION':
+        want[0].order = 'any (final)'   # Flink plans some of these as regular joins, with a changelog of the same table
     got = golden.read_actual(done.outputs['tidemark'])
     why = golden.difference(want, got)
     if why and golden.difference([model_block(done.case, True)], want) is None:
