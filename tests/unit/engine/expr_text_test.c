@@ -15,13 +15,13 @@ START_TEST(strings) {
     SHOWS(CALL("LOCATE", S("b"), S("abcb"), I(3)), "4 : INT NOT NULL");
     SHOWS(CALL("INSTR", S("banana"), S("an"), I(-1)), "4 : INT NOT NULL");
     SHOWS(CALL("INSTR", S("banana"), S("an"), I(-1), I(2)), "2 : INT NOT NULL");
-    SHOWS(CALL("LPAD", S("hi"), I(-1), S("x")), "<NULL> : STRING");
-    SHOWS(CALL("LPAD", S("hi"), I(5), S("xy")), "xyxhi : STRING");
+    SHOWS(CALL("LPAD", S("hi"), I(-1), S("x")), "<NULL> : STRING NOT NULL");
+    SHOWS(CALL("LPAD", S("hi"), I(5), S("xy")), "xyxhi : STRING NOT NULL");
     SHOWS(CALL("SPLIT_INDEX", S("a--b"), S("--"), I(1)), "b : STRING");
     SHOWS(CALL("SPLIT_INDEX", S(""), S("x"), I(0)), "<NULL> : STRING");
     SHOWS(CALL("SPLIT_INDEX", S("a,b"), I(44), I(1)), "b : STRING");
     SHOWS(CALL("TRANSLATE", S("hello"), S("lo"), S("L")), "heLL : STRING NOT NULL");
-    SHOWS(CALL("OVERLAY", S("hello"), S("XX"), I(2), I(4)), "hXX : STRING NOT NULL");
+    SHOWS(CALL("OVERLAY", S("hello"), S("XX"), I(2), I(4)), "hXX : VARCHAR(7) NOT NULL");
     SHOWS(CALL("REPLACE", S("ababab"), S("abab"), S("z")), "zab : STRING NOT NULL");
     SHOWS(CALL("||", S("a"), S("bc")), "abc : CHAR(3) NOT NULL");
     SHOWS(CALL("||", S("a"), I(1)), "!cannot apply '||' to arguments of type (CHAR(1), INT)");
