@@ -1,6 +1,6 @@
 // Which aggregations are window aggregations: those that group by both bounds of one window, whatever the columns are called
-// by then. Directly above a window function the function is folded into the aggregation, which then puts rows into slices by
-// itself; else rows carry their windows in two columns ("attached").
+// by then. Directly above a window function, a calc and grouping sets apart, the function is folded into the aggregation, which
+// then puts rows into slices by itself; else rows carry their windows in two columns ("attached").
 #include "sql/bind.h"
 
 #include <assert.h>
@@ -122,49 +122,89 @@ static bool uses_from(const struct expr *expr, uint32_t first) {
     return false;
 }
 
-// The calc between passes window columns through and does nothing else with them.
-static bool can_fold(struct arena *arena, const struct plan_node *node, const struct plan_node *input) {
-    const struct plan_node *tvf = input->kind == PLAN_CALC ? input->inputs[0] : input;
-    if (tvf->kind != PLAN_WINDOW_TVF) return false;
-    uint32_t first = tvf->inputs[0]->field_count;
-    if (input->kind == PLAN_CALC) {
-        if (uses_from(input->calc.condition, first)) return false;
-        // What a filter drops must not hold a session together, and a session's rows are known only above its function.
-        if (input->calc.condition != NULL && tvf->window_tvf.window.kind == WINDOW_SESSION) return false;
-        for (uint32_t i = 0; i < input->field_count; i++) {
-            const struct expr *output = input->calc.outputs[i];
-            if (output->kind != EXPR_COLUMN && uses_from(output, first)) return false;
-        }
+// What stands between the function and the aggregation, from above: grouping sets, a calc. NULL: not there.
+struct fold {
+    struct plan_node *expand, *calc, *tvf;
+};
+
+static struct fold find_fold(struct plan_node *input) {
+    struct fold fold = {0};
+    if (input->kind == PLAN_EXPAND) {
+        fold.expand = input;
+        input = input->inputs[0];
     }
+    if (input->kind == PLAN_CALC) {
+        fold.calc = input;
+        input = input->inputs[0];
+    }
+    if (input->kind == PLAN_WINDOW_TVF) fold.tvf = input;
+    return fold;
+}
+
+// The calc passes window columns through and does nothing else with them.
+static bool calc_folds(const struct fold *fold) {
+    const struct plan_node *calc = fold->calc;
+    uint32_t first = fold->tvf->inputs[0]->field_count;
+    if (calc == NULL) return true;
+    if (uses_from(calc->calc.condition, first)) return false;
+    // What a filter drops must not hold a session together, and a session's rows are known only above its function.
+    if (calc->calc.condition != NULL && fold->tvf->window_tvf.window.kind == WINDOW_SESSION) return false;
+    for (uint32_t i = 0; i < calc->field_count; i++) {
+        const struct expr *output = calc->calc.outputs[i];
+        if (output->kind != EXPR_COLUMN && uses_from(output, first)) return false;
+    }
+    return true;
+}
+
+static bool is_window_role(enum role_kind kind) {
+    return kind != ROLE_NONE && kind != ROLE_SESSION_KEY;
+}
+
+// Each grouping set passes window columns through.
+static bool expand_folds(struct arena *arena, const struct fold *fold) {
+    const struct plan_node *expand = fold->expand;
+    if (expand == NULL) return true;
+    if (fold->tvf->window_tvf.window.kind == WINDOW_SESSION) return false;
+    struct role *below = tide__plan_roles(arena, expand->inputs[0]), *above = tide__plan_roles(arena, expand);
+    for (uint32_t i = 0; i < expand->expand.set_count * expand->field_count; i++) {
+        const struct expr *output = expand->expand.outputs[i];
+        bool window = output->kind == EXPR_COLUMN && is_window_role(below[output->column].kind);
+        if (window && !is_window_role(above[i % expand->field_count].kind)) return false;
+    }
+    return true;
+}
+
+static bool can_fold(struct arena *arena, const struct plan_node *node, struct plan_node *input) {
+    struct fold fold = find_fold(input);
+    if (fold.tvf == NULL || !calc_folds(&fold) || !expand_folds(arena, &fold)) return false;
     struct role *roles = tide__plan_roles(arena, input);
     const struct plan_group_aggregate *group = &node->group_aggregate;
     for (uint32_t i = 0; i < group->aggregate_count; i++) {
         const struct aggregate_call *call = &group->aggregates[i];
         for (uint32_t a = 0; a < call->arg_count; a++) {
-            enum role_kind kind = roles[call->args[a]].kind;
-            if (kind != ROLE_NONE && kind != ROLE_SESSION_KEY) return false;
+            if (is_window_role(roles[call->args[a]].kind)) return false;
         }
     }
     return true;
 }
 
 // Rebuilds what stands between without the window function. *map: column of `input` -> of the result, -1 for window columns.
-static struct plan_node *without_function(struct arena *arena, struct plan_node *input, int32_t *map,
-                                          uint32_t *out_time) {
-    struct plan_node *tvf = input->kind == PLAN_CALC ? input->inputs[0] : input;
-    struct plan_node *below = tvf->inputs[0];
-    uint32_t time = tvf->window_tvf.window.time_column;
-    if (input->kind != PLAN_CALC) {
-        for (uint32_t i = 0; i < input->field_count; i++) map[i] = i < below->field_count ? (int32_t)i : -1;
+static struct plan_node *calc_without_function(struct arena *arena, const struct fold *fold, int32_t *map,
+                                               uint32_t *out_time) {
+    const struct plan_node *old = fold->calc;
+    struct plan_node *below = fold->tvf->inputs[0];
+    uint32_t time = fold->tvf->window_tvf.window.time_column;
+    if (old == NULL) {
+        for (uint32_t i = 0; i < fold->tvf->field_count; i++) map[i] = i < below->field_count ? (int32_t)i : -1;
         *out_time = time;
         return below;
     }
-    struct plan_node *calc = tide__node_calc(arena, below, input->field_count + 1, input->pos);
-    calc->calc.condition = input->calc.condition;
+    struct plan_node *calc = tide__node_calc(arena, below, old->field_count + 1, old->pos);
+    calc->calc.condition = old->calc.condition;
     uint32_t count = 0;
     bool has_time = false;
-    for (uint32_t i = 0; i < input->field_count; i++) {
-        struct expr *output = input->calc.outputs[i];
+    for (uint32_t i = 0; i < old->field_count; i++) {
+        struct expr *output = old->calc.outputs[i];
         map[i] = -1;
         if (output->kind == EXPR_COLUMN && output->column >= below->field_count) continue;
         if (output->kind == EXPR_COLUMN && output->column == time && !has_time) {
@@ -172,16 +212,56 @@ static struct plan_node *without_function(struct arena *arena, struct plan_node 
             *out_time = count;
         }
         calc->calc.outputs[count] = output;
-        calc->fields[count] = input->fields[i];
+        calc->fields[count] = old->fields[i];
         map[i] = (int32_t)count++;
     }
     if (!has_time) {
         *out_time = count;
-        calc->calc.outputs[count] = tide__node_column(arena, below, time, input->pos);
+        calc->calc.outputs[count] = tide__node_column(arena, below, time, old->pos);
         calc->fields[count++] = below->fields[time];
     }
     calc->field_count = count;
     return calc;
+}
+
+// A field of the grouping sets with other columns below.
+static void copy_sets(struct arena *arena, const struct plan_node *old, uint32_t field, const int32_t *map,
+                      struct plan_node *expand, uint32_t to, uint32_t fields) {
+    expand->fields[to] = old->fields[field];
+    for (uint32_t set = 0; set < old->expand.set_count; set++) {
+        struct expr *output = old->expand.outputs[set * old->field_count + field];
+        if (output->kind == EXPR_COLUMN)
+            output = tide__expr_column(arena, (uint32_t)map[output->column], output->type, output->pos);
+        expand->expand.outputs[set * fields + to] = output;
+    }
+}
+
+// The time goes through the grouping sets in a field of its own, which none of them turns to NULL.
+static struct plan_node *without_function(struct arena *arena, struct plan_node *input, int32_t *map,
+                                          uint32_t *out_time) {
+    struct fold fold = find_fold(input);
+    const struct plan_node *old = fold.expand;
+    if (old == NULL) return calc_without_function(arena, &fold, map, out_time);
+    int32_t *below_map = ARENA_ARRAY(arena, int32_t, old->inputs[0]->field_count);
+    uint32_t time, count = 0, fields = 1;
+    struct plan_node *below = calc_without_function(arena, &fold, below_map, &time);
+    struct role *roles = tide__plan_roles(arena, old);
+    for (uint32_t f = 0; f < old->field_count; f++) fields += !is_window_role(roles[f].kind);
+    struct plan_node *expand = tide__node_new(arena, PLAN_EXPAND, old->pos, 1, fields);
+    expand->inputs[0] = below;
+    expand->expand.set_count = old->expand.set_count;
+    expand->expand.outputs = ARENA_ARRAY(arena, struct expr *, old->expand.set_count * fields);
+    for (uint32_t f = 0; f < old->field_count; f++) {
+        map[f] = -1;
+        if (is_window_role(roles[f].kind)) continue;
+        copy_sets(arena, old, f, below_map, expand, count, fields);
+        map[f] = (int32_t)count++;
+    }
+    expand->fields[count] = below->fields[time];
+    for (uint32_t set = 0; set < old->expand.set_count; set++)
+        expand->expand.outputs[set * fields + count] = tide__node_column(arena, below, time, old->pos);
+    *out_time = count;
+    return expand;
 }
 
 static void remap_calls(struct plan_window_aggregate *w, const int32_t *map) {
