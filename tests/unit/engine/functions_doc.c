@@ -1,6 +1,6 @@
 // Prints docs/functions.md from the tables of scalar and aggregate functions. With an argument it compares that
-// file with what it would print: `functions_doc docs/functions.md` is the test, `functions_doc > docs/functions.md`
-// the cure.
+// file with what it would print: `functions_doc docs/functions.md` is the test, `./dev docs` the
+// cure.
 #include "engine/plan.h"
 
 #include <stdio.h>
@@ -32,8 +32,8 @@ static void put_all(struct strbuf *out) {
     tide__strbuf_append_c(
         out,
         "# Functions\n\n"
-        "Made from the tables in engine/functions and engine/aggregates by `functions_doc` in tests/unit/engine;\n"
-        "a test keeps it so, and another one runs the examples of the scalar functions. Types, results and errors\n"
+        "Made from the tables in engine/functions and engine/aggregates by `./dev docs`; a test keeps it so,\n"
+        "and another one runs the examples of the scalar functions. Types, results and errors\n"
         "are those of Flink 2.3. Patterns of dates are Java's, regular expressions too.\n\n"
         "## Scalar functions and operators\n\n"
         "| function | what | example | result |\n|---|---|---|---|\n");
@@ -65,7 +65,7 @@ static int compare(const char *path, const struct strbuf *wanted) {
     fclose(file);
     bool same = got == wanted->len && memcmp(text, wanted->data, got) == 0;
     free(text);
-    if (!same) fprintf(stderr, "%s is not up to date: build functions_doc, then functions_doc > %s\n", path, path);
+    if (!same) fprintf(stderr, "%s is not up to date: ./dev docs\n", path);
     return !same;
 }
 
