@@ -23,8 +23,7 @@
 
 // One clause of a stateful operator in canonical form: what the compatibility check compares and cites.
 struct plan_clause {
-    const char
-        *code;  // "window.size", "group_by.keys", "aggregate", "topn.limit", ... (shared words with compat/rules.md)
+    const char *code;       // "window.size", "group_by", "agg", "topn.limit", ...: the words in compat/compare.c
     const char *text;       // canonical: "60000 ms", "auction", "SUM(price)", "3"
     uint32_t line, column;  // in the script it came from; 0: none
     const char *source;     // the clause as the user wrote it, for the caret; NULL: none

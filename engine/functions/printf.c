@@ -161,7 +161,7 @@ static void shortest(double v, bool single, char digits[32], int *point) {
         if (*at == '.') {
             whole = n;
         } else if (*at == 'E') {
-            exponent = atoi(at + 1);
+            exponent = (int)strtol(at + 1, NULL, 10);
             break;
         } else {
             digits[n++] = *at;
