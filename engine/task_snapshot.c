@@ -28,6 +28,7 @@ static tide_status snapshot_operator(struct task_node *node, struct strbuf *buf,
     part->rows_out = op->stats.rows_out;
     part->late_rows = op->stats.late_rows;
     part->windows_fired = op->stats.windows_fired;
+    if (sink && node->task->ended) TIDE_TRY(tide__sink_operator_end(op, err));
     if (op->class->on_barrier != NULL) TIDE_TRY(op->class->on_barrier(op, err));
     if (op->class->save != NULL) op->class->save(op, buf);
     return TIDE_OK;

@@ -84,6 +84,8 @@ struct sink_class {
     tide_status (*commit)(struct sink *sink, struct str prepared, tide_error *err);
     // Before the first write, when resuming: finishes the commit of `prepared`, removes what it does not list.
     tide_status (*restore)(struct sink *sink, struct str prepared, tide_error *err);
+    // The input has ended and all rows have been written; called before the last prepare. NULL: nothing to do.
+    tide_status (*end)(struct sink *sink, tide_error *err);
     // End without checkpoints: publish everything (prepare + commit in one).
     tide_status (*finish)(struct sink *sink, tide_error *err);
     // Without finish: nothing that looks whole is left.

@@ -3,13 +3,15 @@
 // Rows go to hidden files. A barrier flushes, syncs and closes them and lists them in the savepoint; they are renamed when
 // that savepoint is durable, and a restore repeats the renames of the savepoint it starts from and removes all other
 // hidden files of the run. With PARTITIONED BY there is one file for each `key=value/` folder that got rows. INSERT
-// OVERWRITE removes what others have written when the first files are published.
+// OVERWRITE removes what others have written when the first files are published. What the run has published after the
+// savepoint that it goes on from is made again and compared, not written (published.c).
 //
 // commit runs on a background thread beside write: it looks only at what never changes after open.
 #include "base/alloc.h"
 #include "base/killpoint.h"
 #include "engine/connectors/filesystem.h"
 #include "engine/connectors/pending.h"
+#include "engine/connectors/published.h"
 #include "engine/connectors/sinks.h"
 #include "engine/expr/eval.h"
 
@@ -30,6 +32,7 @@
 struct out_file {
     struct out_file *next;
     char *folder;  // "" or `key=value/`
+    size_t again;  // catching up: place among what is published, and there is no file yet; else PUBLISHED_NONE
     uint64_t number;
     uint64_t length;
     int fd;  // -1: closed for now
@@ -55,7 +58,10 @@ struct file_sink {
     char **partition_names;
     struct strbuf partition;       // scratch: the row's folder
     uint64_t next_number;
-    struct out_file *files, *last; // open, by number
+    bool restored;
+    struct published published;     // what is to be made again
+    struct out_file *files, *last;  // open, by number
+    struct out_file *catching;      // folders that are catching up
     struct out_file *recent;
     size_t file_count;
 };
@@ -164,6 +170,7 @@ static tide_status file_sink_open(const struct sink_env *env, struct sink **out,
     const struct option *path = tide__table_option(table, "path"), *format = tide__table_option(table, "format");
     struct file_sink *sink = tide__calloc(1, sizeof(*sink));
     sink->base.class = &tide__filesystem_sink;
+    sink->published.fd = -1;
     sink->folder = tide__filesystem_path(env->script_dir, path->value);
     sink->run = tide__strdup(env->run_id != NULL ? env->run_id : "0");
     sink->format = tide__format_find(format->value);
@@ -219,14 +226,31 @@ static tide_status flush(struct file_sink *sink, struct out_file *file, tide_err
 static void free_file(struct out_file *file) {
     if (file->fd >= 0) close(file->fd);
     tide__strbuf_deinit(&file->buffer);
-    XXH3_freeState(file->hash);
+    if (file->hash != NULL) XXH3_freeState(file->hash);
     tide__free(file->folder);
     tide__free(file->path);
     tide__free(file);
 }
 
-static tide_status new_file(struct file_sink *sink, struct str folder, struct out_file **out, tide_error *err) {
-    *out = NULL;
+static void free_files(struct out_file **list) {
+    while (*list != NULL) {
+        struct out_file *next = (*list)->next;
+        free_file(*list);
+        *list = next;
+    }
+}
+
+// An operator that starts empty in a run that has published files takes numbers behind theirs.
+static tide_status first_number(struct file_sink *sink, tide_error *err) {
+    if (sink->restored) return TIDE_OK;
+    sink->restored = true;
+    return tide__published_free_number(sink->folder, sink->run, &sink->next_number, err);
+}
+
+// Creates the hidden file and puts it at the end of those that the next barrier seals.
+static tide_status create(struct file_sink *sink, struct out_file *file, tide_error *err) {
+    struct str folder = tide__str(file->folder);
+    TIDE_TRY(first_number(sink, err));
     struct pending_file name = {.folder = folder, .number = sink->next_number};
     if (folder.len > 0) {
         struct strbuf path = {0};
@@ -235,16 +259,11 @@ static tide_status new_file(struct file_sink *sink, struct str folder, struct ou
         tide__strbuf_deinit(&path);
         TIDE_TRY(status);
     }
-    char *path = tide__pending_hidden(sink->folder, &name, tide__str(sink->run));
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        tide_status status = tide__fail_errno(err, errno, "can't create \"%s\"", path);
-        tide__free(path);
-        return status;
-    }
-    struct out_file *file = tide__calloc(1, sizeof(*file));
-    *file = (struct out_file){.folder = tide__strndup(folder.data, folder.len), .number = sink->next_number++, .fd = fd,
-                              .path = path, .hash = XXH3_createState()};
+    file->path = tide__pending_hidden(sink->folder, &name, tide__str(sink->run));
+    file->fd = open(file->path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    if (file->fd < 0) return tide__fail_errno(err, errno, "can't create \"%s\"", file->path);
+    file->number = sink->next_number++;
+    file->hash = XXH3_createState();
     XXH3_64bits_reset(file->hash);
     if (sink->last != NULL) {
         sink->last->next = file;
@@ -253,8 +272,30 @@ static tide_status new_file(struct file_sink *sink, struct str folder, struct ou
     }
     sink->last = file;
     sink->file_count++;
-    *out = file;
     return TIDE_OK;
+}
+
+static tide_status new_file(struct file_sink *sink, struct str folder, struct out_file **out, tide_error *err) {
+    struct out_file *file = tide__calloc(1, sizeof(*file));
+    *file = (struct out_file){.folder = tide__strndup(folder.data, folder.len), .fd = -1, .again = PUBLISHED_NONE};
+    *out = file;
+    if (sink->published.left > 0) file->again = tide__published_find(&sink->published, folder);
+    if (file->again != PUBLISHED_NONE) {
+        file->next = sink->catching;
+        sink->catching = file;
+        return TIDE_OK;
+    }
+    tide_status status = create(sink, file, err);
+    if (status != TIDE_OK) {
+        free_file(file);
+        *out = NULL;
+    }
+    return status;
+}
+
+static struct out_file *find_file(struct out_file *list, struct str folder) {
+    while (list != NULL && !tide__str_eq_c(folder, list->folder)) list = list->next;
+    return list;
 }
 
 static tide_status file_of(struct file_sink *sink, struct str folder, struct out_file **out, tide_error *err) {
@@ -262,11 +303,31 @@ static tide_status file_of(struct file_sink *sink, struct str folder, struct out
         *out = sink->recent;
         return TIDE_OK;
     }
-    *out = sink->files;
-    while (*out != NULL && !tide__str_eq_c(folder, (*out)->folder)) *out = (*out)->next;
+    *out = find_file(sink->files, folder);
+    if (*out == NULL) *out = find_file(sink->catching, folder);
     if (*out == NULL) TIDE_TRY(new_file(sink, folder, out, err));
     sink->recent = *out;
     return TIDE_OK;
+}
+
+// A folder that is catching up has got a row, which stands alone in its buffer.
+static tide_status catch_up(struct file_sink *sink, struct out_file *file, tide_error *err) {
+    if (!tide__published_is_over(&sink->published, &file->again)) {
+        TIDE_TRY(tide__published_take(&sink->published, &file->again, tide__strbuf_str(&file->buffer), err));
+        tide__strbuf_clear(&file->buffer);
+        return TIDE_OK;
+    }
+    struct out_file **at = &sink->catching;
+    while (*at != file) at = &(*at)->next;
+    *at = file->next;
+    file->next = NULL;
+    file->again = PUBLISHED_NONE;
+    tide_status status = create(sink, file, err);
+    if (status != TIDE_OK) {
+        sink->recent = NULL;
+        free_file(file);
+    }
+    return status;
 }
 
 // `key=value/` of each partition key of a row.
@@ -310,6 +371,7 @@ static tide_status file_sink_write(struct sink *base, const struct batch *batch,
         if (sink->partition_count > 0) folder = row_folder(sink, batch, row);
         if (file == NULL || sink->partition_count > 0) TIDE_TRY(file_of(sink, folder, &file, err));
         TIDE_TRY(sink->format->write(sink->writer, sink->fields, row, &file->buffer, err));
+        if (file->again != PUBLISHED_NONE) TIDE_TRY(catch_up(sink, file, err));
         if (file->buffer.len >= BUFFER_BYTES) TIDE_TRY(flush(sink, file, err));
     }
     return TIDE_OK;
@@ -337,11 +399,9 @@ static tide_status file_sink_prepare(struct sink *base, struct strbuf *out, tide
     struct file_sink *sink = self(base);
     tide__pending_begin(out, sink->run, sink->next_number, sink->file_count);
     for (struct out_file *file = sink->files; file != NULL; file = file->next) TIDE_TRY(seal(sink, file, out, err));
-    while (sink->files != NULL) {
-        struct out_file *next = sink->files->next;
-        free_file(sink->files);
-        sink->files = next;
-    }
+    tide__published_save(&sink->published, out);
+    free_files(&sink->files);
+    free_files(&sink->catching);
     sink->last = sink->recent = NULL;
     sink->file_count = 0;
     tide__kill_point("sink.after-prepare");
@@ -392,13 +452,15 @@ static tide_status file_sink_commit(struct sink *base, struct str prepared, tide
 static tide_status file_sink_restore(struct sink *base, struct str prepared, tide_error *err) {
     struct file_sink *sink = self(base);
     assert(sink->files == NULL);
-    if (prepared.len > 0) {
-        struct pending_reader reader;
-        TIDE_TRY(tide__pending_open(prepared, &reader, err));
-        if (tide__str_eq_c(reader.run, sink->run)) sink->next_number = reader.next_number;
-        TIDE_TRY(publish_all(sink, prepared, true, err));
-    }
+    sink->restored = true;
+    if (prepared.len > 0) TIDE_TRY(tide__pending_check(prepared, err));
+    if (prepared.len > 0) TIDE_TRY(publish_all(sink, prepared, true, err));
+    TIDE_TRY(tide__published_load(&sink->published, sink->folder, sink->run, prepared, &sink->next_number, err));
     return tide__pending_sweep(sink->folder, sink->run, err);
+}
+
+static tide_status file_sink_end(struct sink *base, tide_error *err) {
+    return tide__published_end(&self(base)->published, err);
 }
 
 static tide_status file_sink_finish(struct sink *base, tide_error *err) {
@@ -411,12 +473,10 @@ static tide_status file_sink_finish(struct sink *base, tide_error *err) {
 
 static void file_sink_close(struct sink *base) {
     struct file_sink *sink = self(base);
-    while (sink->files != NULL) {
-        struct out_file *next = sink->files->next;
-        unlink(sink->files->path);
-        free_file(sink->files);
-        sink->files = next;
-    }
+    for (struct out_file *file = sink->files; file != NULL; file = file->next) unlink(file->path);
+    free_files(&sink->files);
+    free_files(&sink->catching);
+    tide__published_deinit(&sink->published);
     if (sink->writer != NULL) sink->format->writer_close(sink->writer);
     for (uint32_t i = 0; i < sink->partition_count; i++) tide__free(sink->partition_names[i]);
     tide__free(sink->partition_names);
@@ -436,6 +496,7 @@ const struct sink_class tide__filesystem_sink = {
     .prepare = file_sink_prepare,
     .commit = file_sink_commit,
     .restore = file_sink_restore,
+    .end = file_sink_end,
     .finish = file_sink_finish,
     .close = file_sink_close,
 };

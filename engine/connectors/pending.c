@@ -20,7 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PENDING_VERSION 1
+#define PENDING_VERSION 2
+#define FOLDER_DEPTH_MAX 16  // partition keys
 
 // --- encoding ---------------------------------------------------------------------------------------------------
 
@@ -46,6 +47,16 @@ void tide__pending_add(struct strbuf *out, const struct pending_file *file) {
     put_varint(out, file->number);
     put_varint(out, file->length);
     for (int i = 0; i < 8; i++) tide__strbuf_append_char(out, (char)(file->hash >> (8 * i)));
+}
+
+void tide__pending_again_begin(struct strbuf *out, uint64_t count) {
+    put_varint(out, count);
+}
+
+void tide__pending_again_add(struct strbuf *out, struct str folder, uint64_t number, uint64_t offset) {
+    put_str(out, folder);
+    put_varint(out, number);
+    put_varint(out, offset);
 }
 
 static bool get_varint(struct str *in, uint64_t *out) {
@@ -75,9 +86,11 @@ static tide_status damaged(tide_error *err) {
 tide_status tide__pending_open(struct str encoded, struct pending_reader *out, tide_error *err) {
     *out = (struct pending_reader){0};
     if (encoded.len == 0) return damaged(err);
-    if (encoded.data[0] != PENDING_VERSION) {
-        return tide__fail(err, TIDE_ERR_SAVEPOINT, "the savepoint's list of output files has format %d, this program reads %d",
-                          encoded.data[0], PENDING_VERSION);
+    out->version = (unsigned char)encoded.data[0];
+    if (out->version < 1 || out->version > PENDING_VERSION) {
+        return tide__fail(err, TIDE_ERR_SAVEPOINT,
+                          "the savepoint's list of output files has format %d, this program reads up to %d", out->version,
+                          PENDING_VERSION);
     }
     out->rest = (struct str){encoded.data + 1, encoded.len - 1};
     bool ok = get_str(&out->rest, &out->run) && get_varint(&out->rest, &out->next_number) &&
@@ -107,6 +120,30 @@ tide_status tide__pending_next(struct pending_reader *reader, struct pending_fil
     in->data += 8;
     in->len -= 8;
     return TIDE_OK;
+}
+
+tide_status tide__pending_again_count(struct pending_reader *reader, uint64_t *out, tide_error *err) {
+    *out = 0;
+    if (reader->version < 2) return TIDE_OK;
+    return get_varint(&reader->rest, out) ? TIDE_OK : damaged(err);
+}
+
+tide_status tide__pending_again_next(struct pending_reader *reader, struct pending_file *out, tide_error *err) {
+    *out = (struct pending_file){0};
+    struct str *in = &reader->rest;
+    bool ok = get_str(in, &out->folder) && get_varint(in, &out->number) && get_varint(in, &out->length);
+    return ok && folder_is_inside(out->folder) ? TIDE_OK : damaged(err);
+}
+
+tide_status tide__pending_check(struct str encoded, tide_error *err) {
+    struct pending_reader reader;
+    struct pending_file file;
+    uint64_t again = 0;
+    TIDE_TRY(tide__pending_open(encoded, &reader, err));
+    for (uint64_t i = 0; i < reader.count; i++) TIDE_TRY(tide__pending_next(&reader, &file, err));
+    TIDE_TRY(tide__pending_again_count(&reader, &again, err));
+    for (uint64_t i = 0; i < again; i++) TIDE_TRY(tide__pending_again_next(&reader, &file, err));
+    return reader.rest.len == 0 ? TIDE_OK : damaged(err);
 }
 
 // --- files ------------------------------------------------------------------------------------------------------
@@ -204,30 +241,55 @@ static bool is_hidden_of(const char *name, const char *run) {
            name[6 + run_len] == '-' && strcmp(name + len - 5, ".open") == 0;
 }
 
-static tide_status sweep(const char *folder_path, const char *run, int depth, tide_error *err) {
-    DIR *folder = opendir(folder_path);
-    if (folder == NULL) {
-        return errno == ENOENT ? TIDE_OK : tide__fail_errno(err, errno, "can't read folder \"%s\"", folder_path);
+// `path` is the sink's folder (its first `base_len` bytes) and a `key=value` folder below it.
+static tide_status walk(struct strbuf *path, size_t base_len, int depth, pending_visit_fn *visit, void *ctx, tide_error *err) {
+    DIR *listing = opendir(path->data);
+    if (listing == NULL) {
+        return errno == ENOENT ? TIDE_OK : tide__fail_errno(err, errno, "can't read folder \"%s\"", path->data);
     }
+    struct strbuf folder = {0};
+    if (path->len > base_len) tide__strbuf_printf(&folder, "%s/", path->data + base_len + 1);
     tide_status status = TIDE_OK;
-    for (struct dirent *entry; status == TIDE_OK && (entry = readdir(folder)) != NULL;) {
-        struct strbuf path = {0};
-        tide__strbuf_printf(&path, "%s/%s", folder_path, entry->d_name);
+    for (struct dirent *entry; status == TIDE_OK && (entry = readdir(listing)) != NULL;) {
         struct stat info;
-        if (is_hidden_of(entry->d_name, run)) {
-            if (unlink(path.data) != 0) status = tide__fail_errno(err, errno, "can't remove \"%s\"", path.data);
-        } else if (entry->d_name[0] != '.' && strchr(entry->d_name, '=') != NULL && depth < 16 &&
-                   lstat(path.data, &info) == 0 && S_ISDIR(info.st_mode)) {
-            status = sweep(path.data, run, depth + 1, err);
+        bool below = entry->d_name[0] != '.' && strchr(entry->d_name, '=') != NULL && depth < FOLDER_DEPTH_MAX &&
+                     fstatat(dirfd(listing), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
+        if (!below) {
+            status = visit(ctx, path->data, tide__strbuf_str(&folder), entry->d_name, err);
+            continue;
         }
-        tide__strbuf_deinit(&path);
+        size_t len = path->len;
+        tide__strbuf_printf(path, "/%s", entry->d_name);
+        status = walk(path, base_len, depth + 1, visit, ctx, err);
+        path->len = len;
+        path->data[len] = '\0';
     }
-    closedir(folder);
+    closedir(listing);
+    tide__strbuf_deinit(&folder);
+    return status;
+}
+
+tide_status tide__pending_walk(const char *base, pending_visit_fn *visit, void *ctx, tide_error *err) {
+    struct strbuf path = {0};
+    tide__strbuf_append_c(&path, base);
+    tide_status status = walk(&path, path.len, 0, visit, ctx, err);
+    tide__strbuf_deinit(&path);
+    return status;
+}
+
+static tide_status remove_hidden(void *run, const char *folder_path, struct str folder, const char *name, tide_error *err) {
+    (void)folder;
+    if (!is_hidden_of(name, run)) return TIDE_OK;
+    struct strbuf path = {0};
+    tide__strbuf_printf(&path, "%s/%s", folder_path, name);
+    tide_status status = TIDE_OK;
+    if (unlink(path.data) != 0) status = tide__fail_errno(err, errno, "can't remove \"%s\"", path.data);
+    tide__strbuf_deinit(&path);
     return status;
 }
 
 tide_status tide__pending_sweep(const char *base, const char *run, tide_error *err) {
-    return sweep(base, run, 0, err);
+    return tide__pending_walk(base, remove_hidden, (void *)run, err);
 }
 
 tide_status tide__pending_overwrite(const char *base, struct str folder, const char *run, tide_error *err) {

@@ -99,6 +99,11 @@ tide_status tide__sink_operator_commit(struct operator *op, struct str saved, ti
     return s->sink != NULL ? s->sink->class->commit(s->sink, saved, err) : TIDE_OK;
 }
 
+tide_status tide__sink_operator_end(struct operator *op, tide_error *err) {
+    struct sink_operator *s = self(op);
+    return s->sink != NULL && s->sink->class->end != NULL ? s->sink->class->end(s->sink, err) : TIDE_OK;
+}
+
 tide_status tide__sink_operator_finish(struct operator *op, tide_error *err) {
     struct sink_operator *s = self(op);
     return s->sink != NULL ? s->sink->class->finish(s->sink, err) : TIDE_OK;
