@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Kill a Top-N job again and again, let it resume, and compare its output with that of a run left alone.
 
-usage: kill_test.py --quick | --full | --points | --point NAME  [--bin PATH] [--seed N] [--keep]
+usage: kill_test.py --quick | --full | --points | --damage | --point NAME  [--bin PATH] [--seed N] [--keep]
 
 The rows are out of order and partly late, so that what was late before a kill must be late after it. SIGKILL comes at
 random moments between the job's first row and its end; a kill that comes too late does not count. Then, once for each
 named point, the program kills itself there (TIDE_KILL_POINT=NAME:N kills at the Nth passing). After each kill: a visible
 file never changes or disappears. At the end: the visible files, joined in name order, are byte for byte those of the run
-left alone. `--full` is 2 million rows, a checkpoint every 20,000 and 50 kills; `--quick` a tenth of that; `--points`
-only the points, on few rows. Last line: `N passed, M failed`.
+left alone. In another run the newest checkpoint is damaged after each kill (cut, a bit flipped, deleted), now and then all
+but the oldest or even all of them are deleted: the job falls back to what is left, makes again what is visible already, and
+the bytes are the same. `--full` is 2 million rows, a checkpoint every 20,000 and 50 kills, 20 with damage; `--quick` a tenth
+of that; `--points` only the points, `--damage` only the damage, on few rows. Last line: `N passed, M failed`.
 """
 import argparse, hashlib, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time
 
@@ -39,7 +41,7 @@ class Job:
         (self.folder / 'job.sql').write_text(JOB)
         (self.folder / 'bid.csv').hardlink_to(test.data)
         self.state, self.out = self.folder / 'state', self.folder / 'out'
-        self.seen = {}
+        self.seen, self.damaged = {}, set()
 
     def start(self, point=None, threads=None):
         env = dict(os.environ)
@@ -155,6 +157,58 @@ class Test:
             job.remove()
         print(f'{done} random kills in {rounds} run{"s" if rounds > 1 else ""}: the same bytes', flush=True)
 
+    def damage(self, job):
+        """Damages the newest whole checkpoint, or deletes several; -> what it did. A whole one stays, or none is left at all."""
+        files = sorted(job.state.glob('job-*/checkpoints/chk-*.savepoint'), key=lambda f: int(f.stem.split('-')[1]))
+        whole = [f for f in files if f not in job.damaged]
+        how = self.random.choice(['cut', 'cut', 'flip', 'flip', 'delete', 'delete', 'delete all but one', 'delete all'])
+        if len(whole) < 2:
+            return 'nothing'
+        if how == 'delete all':
+            for f in files:
+                f.unlink()
+            job.damaged.clear()
+            return how
+        for f in whole[1:] if how == 'delete all but one' else whole[-1:]:
+            data = bytearray(f.read_bytes())
+            if how == 'cut':
+                f.write_bytes(data[:self.random.randrange(len(data))])
+            elif how == 'flip':
+                data[self.random.randrange(len(data))] ^= 1 << self.random.randrange(8)
+                f.write_bytes(data)
+            else:
+                f.unlink()
+            if f.exists():
+                job.damaged.add(f)
+        return how
+
+    def damage_after_kills(self, kills):
+        """Kills a few checkpoints after each start; after each kill the job loses checkpoints. At the end it runs on undisturbed."""
+        done, runs, count = {}, 0, 0
+        while count < kills:
+            runs += 1
+            if runs > 10:
+                raise Failure(f'only {count} kills out of {kills} came in time')
+            job = Job(self, f'damaged-{runs}')
+            while True:
+                before = {f: f.stat().st_mtime_ns for f in job.damaged}
+                process = job.start()
+                if count < kills:
+                    killed, _ = self.kill_once(job, process, self.random.choice([1, 2, 3]), self.seconds * self.every / self.rows)
+                else:
+                    killed = job.finish(process) == -signal.SIGKILL
+                if not killed:
+                    break
+                # What this attempt has written over a damaged one is whole.
+                job.damaged = {f for f in job.damaged if f.exists() and f.stat().st_mtime_ns == before[f]}
+                how = self.damage(job)
+                done[how] = done.get(how, 0) + 1
+                count += how != 'nothing'
+            self.compare(job)
+            job.remove()
+        what = ', '.join(f'{k} {v}x' for k, v in sorted(done.items()))
+        print(f'{count} kills with damaged checkpoints ({what}) in {runs} run{"s" if runs > 1 else ""}: the same bytes', flush=True)
+
     def kill_at(self, point):
         """The program kills itself at the point; a restore's points are passed by the attempt after a first kill."""
         job, times = Job(self, point), self.random.randint(1, 3)
@@ -174,7 +228,8 @@ class Test:
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument('--quick', action='store_true'); ap.add_argument('--full', action='store_true')
-    ap.add_argument('--points', action='store_true'); ap.add_argument('--point', action='append', default=[])
+    ap.add_argument('--points', action='store_true'); ap.add_argument('--damage', action='store_true')
+    ap.add_argument('--point', action='append', default=[])
     ap.add_argument('--bin', default='build/tidemark'); ap.add_argument('--seed', type=int, default=1)
     ap.add_argument('--keep', action='store_true', help='keep the folders and say where')
     a = ap.parse_args()
@@ -184,7 +239,11 @@ def main():
     try:
         test = Test(a, scratch, rows, every)
         checks = [(f'{kills} random kills', lambda: test.random_kills(kills))] if kills else []
-        checks += [(p, lambda p=p: test.kill_at(p)) for p in a.point or POINTS]
+        if not a.damage:
+            checks += [(p, lambda p=p: test.kill_at(p)) for p in a.point or POINTS]
+        if a.damage or kills:
+            damages = 20 if a.full else 8
+            checks.append(('damaged checkpoints', lambda: test.damage_after_kills(damages)))
         for name, check in checks:
             try:
                 check(); passed += 1
