@@ -205,6 +205,18 @@ def check_readmes(a):
                     yield f'{name_of(readme)}:{n}: there is no {word}'
 
 
+def check_command_line_page(a):
+    """docs/cli.md and the help texts name the same options."""
+    page = (ROOT / 'docs/cli.md').read_text().split('## Not there yet')[0]
+    documented = set(re.findall(r'--[a-z][a-z-]+', page)) - {'--help', '--version'}
+    helped = set()
+    for f in (ROOT / 'tools').glob('*.c'):
+        for text in re.findall(r'static const char help\[\] =(.*?);\n\n', f.read_text(), re.S):
+            helped |= set(re.findall(r'--[a-z][a-z-]+', text)) - {'--help', '--version'}
+    yield from (f'docs/cli.md: no help text has {o}' for o in sorted(documented - helped))
+    yield from (f'docs/cli.md does not have {o}' for o in sorted(helped - documented))
+
+
 def check_golden_cases_are_whole(a):
     for case in sorted({p.parent for p in (ROOT / 'tests/golden').glob('*/*/*')}):
         for need in ('query.sql', 'expected.out', 'notes.md'):
