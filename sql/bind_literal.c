@@ -113,10 +113,32 @@ static int32_t fraction_digits(struct str text) {
     return dot == NULL ? 0 : (int32_t)(text.data + text.len - dot - 1);
 }
 
+// '2024-2-9 1:2:3' -> '2024-02-09 01:02:03': Calcite takes parts of one digit.
+static struct str two_digits(struct binder *b, struct str text) {
+    char *out = tide__arena_alloc(b->arena, 2 * text.len + 1), *at = out;
+    for (size_t i = 0; i < text.len;) {
+        size_t end = i;
+        while (end < text.len && isdigit((unsigned char)text.data[end])) end++;
+        bool fraction = i > 0 && text.data[i - 1] == '.';
+        if (end == i + 1 && !fraction) *at++ = '0';
+        for (end += end == i; i < end; i++) *at++ = text.data[i];
+    }
+    return (struct str){out, (size_t)(at - out)};
+}
+
 static tide_status bind_timestamp(struct binder *b, const struct ast_expr *ast, struct expr **out) {
     struct timestamp time;
-    int32_t precision = fraction_digits(ast->text);
-    if (precision > 9 || !tide__timestamp_parse_sql(ast->text, &time)) {
+    struct str text = ast->text;
+    int32_t precision = fraction_digits(text);
+    if (precision > 9) {  // further digits are cut
+        text.len -= (size_t)(precision - 9);
+        precision = 9;
+    }
+    int64_t days = 0;
+    text = two_digits(b, text);
+    bool midnight = tide__date_parse(text, &days);  // TIMESTAMP '2024-01-31'
+    time = (struct timestamp){days * MILLIS_PER_DAY, 0};
+    if (!midnight && !tide__timestamp_parse_sql(text, &time)) {
         return bad_literal(b, ast, "TIMESTAMP",
                            "'2024-01-31 12:00:00' (a blank between date and time, seconds needed)");
     }
@@ -263,12 +285,14 @@ tide_status tide__bind_literal(struct binder *b, const struct ast_expr *ast, str
         *out = literal(b, value, type_of(b, TYPE_BINARY, (int32_t)ast->text.len, 0), ast->pos);
         return TIDE_OK;
     case LITERAL_DATE:
-        if (!tide__date_parse(ast->text, &value.i64)) return bad_literal(b, ast, "DATE", "'2024-01-31'");
+        if (!tide__date_parse(two_digits(b, ast->text), &value.i64)) return bad_literal(b, ast, "DATE", "'2024-01-31'");
         *out = literal(b, value, type_of(b, TYPE_DATE, 0, 0), ast->pos);
         return TIDE_OK;
     case LITERAL_TIME:
-        if (!tide__time_parse(ast->text, &value.i64)) return bad_literal(b, ast, "TIME", "'12:00:00'");
-        *out = literal(b, value, type_of(b, TYPE_TIME, fraction_digits(ast->text) > 0 ? 3 : 0, 0), ast->pos);
+        if (!tide__time_parse(two_digits(b, ast->text), &value.i64)) return bad_literal(b, ast, "TIME", "'12:00:00'");
+        *out = literal(b, value,
+                       type_of(b, TYPE_TIME, fraction_digits(ast->text) > 3 ? 3 : fraction_digits(ast->text), 0),
+                       ast->pos);
         return TIDE_OK;
     case LITERAL_TIMESTAMP: return bind_timestamp(b, ast, out);
     case LITERAL_INTERVAL: return bind_interval(b, ast, out);

@@ -156,7 +156,7 @@ static tide_status run_time(enum operation op, const struct expr *call, const st
             out->i64[i] = months ? args[0].i64[i] : tide__floor_mod(args[0].i64[i] + by, MILLIS_PER_DAY);
         } else if (to == TYPE_DATE) {
             int64_t days = args[0].i64[i];
-            out->i64[i] = months ? tide__add_months(days, by) : days + tide__floor_div(by, MILLIS_PER_DAY);
+            out->i64[i] = months ? tide__add_months(days, by) : days + by / MILLIS_PER_DAY;
         } else {
             if (from == TYPE_DATE) {
                 t.ms = args[0].i64[i] * MILLIS_PER_DAY;
@@ -263,19 +263,9 @@ static void infer_number(struct infer_context *ctx, struct expr *call, enum oper
     }
 }
 
-// A DATE moved by hours, minutes or seconds is a TIMESTAMP.
+// A DATE stays one: it moves by the whole days of an interval.
 static void infer_time(struct infer_context *ctx, struct expr *call) {
-    const struct type *time = call->args[0]->type;
-    const struct expr *by = call->args[1];
-    bool nullable = tide__infer_any_nullable(call);
-    if (time->kind == TYPE_DATE && by->type->kind == TYPE_INTERVAL_MILLIS) {
-        int64_t ms = by->kind == EXPR_LITERAL ? by->literal.i64 : 0;
-        if (ms % MILLIS_PER_DAY != 0) {
-            tide__infer_result_sized(ctx, call, TYPE_TIMESTAMP, nullable, ms % 1000 == 0 ? 0 : 3, 0);
-            return;
-        }
-    }
-    tide__infer_result_like(ctx, call, time, nullable);
+    tide__infer_result_like(ctx, call, call->args[0]->type, tide__infer_any_nullable(call));
 }
 
 static bool is_time(const struct type *type) {
@@ -317,7 +307,7 @@ static tide_status infer(struct infer_context *ctx, struct expr *call, enum oper
         infer_time(ctx, call);
         return TIDE_OK;
     }
-    bool scaled = tide__type_is_interval(a) && tide__type_is_integer(b) && (op == MULTIPLY || op == DIVIDE);
+    bool scaled = tide__type_is_interval(a) && tide__type_is_integer(b) && op == MULTIPLY;
     if (scaled || (op == MULTIPLY && tide__type_is_integer(a) && tide__type_is_interval(b))) {
         tide__infer_result_like(ctx, call, tide__type_is_interval(a) ? a : b, tide__infer_any_nullable(call));
         return TIDE_OK;

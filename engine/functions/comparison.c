@@ -183,8 +183,7 @@ tide_status tide__compare_coerce(struct infer_context *ctx, struct expr *call, u
     if (comparable(&a, &b)) return TIDE_OK;
     if (tide__type_is_string(&a) && is_time(&b)) return tide__infer_cast(ctx, call, i, b, err);
     if (is_time(&a) && tide__type_is_string(&b)) return tide__infer_cast(ctx, call, j, a, err);
-    bool both_dated = is_time(&a) && is_time(&b) && a.kind != TYPE_TIME && b.kind != TYPE_TIME;
-    if (!both_dated) return cannot_compare(ctx, call, &a, &b, err);
+    if (!tide__type_is_timestamp(&a) || !tide__type_is_timestamp(&b)) return cannot_compare(ctx, call, &a, &b, err);
     const struct type *pair[] = {&a, &b};
     const struct type *common = NULL;
     if (!tide__type_common(ctx->arena, pair, 2, &common)) return cannot_compare(ctx, call, &a, &b, err);

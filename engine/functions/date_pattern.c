@@ -46,7 +46,7 @@ static int letter_limit(char c) {
 }
 
 static const char *check_letter(char c, size_t count, bool simple, struct arena *arena) {
-    const char *known = simple ? "GyYMLwWDdFEuaHkKhmsSzZX" : "GuyYDMLdQqwWEecFaBhHkKmsSAnN";
+    const char *known = simple ? "GyYMLwWDdFEuaHkKhmsSzZX" : "GuyYDMLdQqwWEecFaBhHkKmsSAnNg";
     if (strchr(known, c) == NULL) {
         if (!simple && strchr("VvzOXxZ", c) != NULL) {
             return tide__arena_printf(arena, "pattern letter '%c' needs a time zone, which the value does not have", c);
@@ -246,6 +246,14 @@ static void put_weekday(const struct fields *f, char letter, int count, bool sim
     }
 }
 
+static const char *day_period(const struct fields *f) {
+    int minutes = f->hour * 60 + f->minute;
+    if (minutes == 0) return "midnight";
+    if (minutes == 720) return "noon";
+    if (f->hour < 6 || f->hour >= 21) return "at night";
+    return f->hour < 12 ? "in the morning" : f->hour < 18 ? "in the afternoon" : "in the evening";
+}
+
 static void put_part(const struct date_part *part, const struct fields *f, bool simple, int64_t offset_ms,
                      struct strbuf *out) {
     int count = part->count;
@@ -267,7 +275,9 @@ static void put_part(const struct date_part *part, const struct fields *f, bool 
     case 'q': put_quarter(f, count, out); break;
     case 'w': put_number(f->week, count, out); break;
     case 'W': put_number((f->day + (int)tide__floor_mod(f->days - f->day + 5, 7) - 1) / 7 + 1, count, out); break;
-    case 'F': put_number((f->day - 1) / 7 + 1, count, out); break;
+    case 'F': put_number(simple ? (f->day - 1) / 7 + 1 : (f->day - 1) % 7 + 1, count, out); break;
+    case 'g': put_number(f->days + 40587, count, out); break;
+    case 'B': put_text(day_period(f), 0, out); break;
     case 'E':
     case 'e':
     case 'c': put_weekday(f, part->letter, count, simple, out); break;

@@ -112,6 +112,9 @@ static tide_status extract(struct eval_context *ctx, enum time_unit unit, const 
         EACH_ROW(rows, i, out->i64[i] = extract_from_months(unit, arg->i64[i]););
     } else if (kind == TYPE_INTERVAL_MILLIS && unit == UNIT_DAY) {
         EACH_ROW(rows, i, out->i64[i] = arg->i64[i] / MILLIS_PER_DAY;);
+    } else if (kind == TYPE_DATE && is_clock_unit(unit) && unit != UNIT_EPOCH) {
+        // Flink takes the days of a DATE for milliseconds here.
+        EACH_ROW(rows, i, out->i64[i] = extract_from_clock(unit, (struct timestamp){arg->i64[i], 0}););
     } else if (is_clock_unit(unit)) {
         EACH_ROW(rows, i, out->i64[i] = extract_from_clock(unit, wall_clock(ctx, arg, i)););
     } else {
@@ -133,13 +136,20 @@ static bool is_dated(const struct type *type) {
 static tide_status infer_extract_unit(struct infer_context *ctx, struct expr *call, enum time_unit unit,
                                       tide_error *err) {
     uint32_t value = call->arg_count - 1;
-    if (call->args[value]->type->kind == TYPE_NULL || tide__type_is_string(call->args[value]->type)) {
+    if (call->args[value]->type->kind == TYPE_NULL) {
         TIDE_TRY(tide__infer_cast(ctx, call, value, tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0), err));
     }
     const struct type *type = call->args[value]->type;
     bool interval = tide__type_is_interval(type);
     if (!is_dated(type) && type->kind != TYPE_TIME && !interval) return tide__infer_fail(ctx, call, err);
-    if (type->kind == TYPE_TIME && !is_clock_unit(unit)) {
+    bool too_fine = unit == UNIT_MICROSECOND || unit == UNIT_NANOSECOND;
+    if ((too_fine && (type->kind == TYPE_TIME || type->kind == TYPE_DATE)) ||
+        (interval && type->kind == TYPE_INTERVAL_MILLIS && unit_months(unit) > 0)) {
+        return tide__fail_at(err, TIDE_ERR_VALIDATE, call->pos, "%s has no %s",
+                             tide__type_text(ctx->arena, tide__type_with_nullable(ctx->arena, type, true)),
+                             tide__time_unit_name(unit));
+    }
+    if (type->kind == TYPE_TIME && (!is_clock_unit(unit) || unit == UNIT_EPOCH)) {
         tide__fail_at(err, TIDE_ERR_VALIDATE, call->pos, "a TIME has no %s", tide__time_unit_name(unit));
         return tide__fail_hint(err, "a TIME has HOUR, MINUTE, SECOND and MILLISECOND");
     }
@@ -307,7 +317,9 @@ static tide_status infer_timestampadd(struct infer_context *ctx, struct expr *ca
     if (!is_dated(type) && type->kind != TYPE_TIME) return tide__infer_fail(ctx, call, err);
     bool nullable = tide__infer_any_nullable(call);
     if (type->kind == TYPE_DATE && unit >= UNIT_HOUR && unit <= UNIT_MILLISECOND) {
-        tide__infer_result_sized(ctx, call, TYPE_TIMESTAMP, nullable, unit == UNIT_MILLISECOND ? 3 : 0, 0);
+        tide__infer_result_sized(ctx, call, TYPE_TIMESTAMP, nullable, 6, 0);
+    } else if (unit == UNIT_MILLISECOND && tide__type_is_timestamp(type) && type->precision < 3) {
+        tide__infer_result_sized(ctx, call, type->kind, nullable, 3, 0);
     } else {
         tide__infer_result_like(ctx, call, type, nullable);
     }
@@ -320,6 +332,10 @@ static int64_t difference(enum time_unit unit, int64_t from_ms, int64_t to_ms) {
     int64_t ms = tide__wrapping_sub(to_ms, from_ms);
     // Flink takes weeks from the seconds as an INT, which wraps after 68 years.
     if (unit == UNIT_WEEK) return (int32_t)(ms / 1000) / (7 * 86400);
+    // The parts of a second are those of whole seconds.
+    if (unit == UNIT_MILLISECOND) return (int32_t)tide__wrapping_mul(ms / 1000, 1000);
+    if (unit == UNIT_MICROSECOND) return (int32_t)tide__wrapping_mul(ms / 1000, 1000000);
+    if (unit == UNIT_NANOSECOND) return tide__wrapping_mul(ms / 1000, 1000000000);
     return (int32_t)(ms / unit_millis(unit));
 }
 
@@ -340,16 +356,24 @@ static tide_status infer_two_times(struct infer_context *ctx, struct expr *call,
         const struct type *type = call->args[i]->type;
         if (!is_dated(type) && type->kind != TYPE_TIME) return tide__infer_fail(ctx, call, err);
     }
+    const struct type *a = call->args[1]->type, *b = call->args[2]->type;
     enum time_unit unit = unit_of(call);
+    bool mixed = (a->kind == TYPE_TIMESTAMP_LTZ) != (b->kind == TYPE_TIMESTAMP_LTZ) ||
+                 ((a->kind == TYPE_TIME) != (b->kind == TYPE_TIME) && unit_months(unit) == 0) ||
+                 (call->function == &tide__fn_minus_date && a->kind != b->kind);
+    if (mixed) {
+        tide__infer_fail(ctx, call, err);
+        return tide__fail_hint(err, "CAST one time to the other's type");
+    }
     if (unit_months(unit) > 0 || unit == UNIT_WEEK || unit == UNIT_DAY) return TIDE_OK;
-    if (unit >= UNIT_HOUR && unit <= UNIT_MILLISECOND) return TIDE_OK;
+    if (unit >= UNIT_HOUR && unit <= UNIT_NANOSECOND) return TIDE_OK;
     return tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[0]->pos, "%s does not count in %s", call->function->name,
                          tide__time_unit_name(unit));
 }
 
 static tide_status infer_timestampdiff(struct infer_context *ctx, struct expr *call, tide_error *err) {
     TIDE_TRY(infer_two_times(ctx, call, err));
-    tide__infer_result(ctx, call, TYPE_INT, tide__infer_any_nullable(call));
+    tide__infer_result(ctx, call, unit_of(call) == UNIT_NANOSECOND ? TYPE_BIGINT : TYPE_INT, tide__infer_any_nullable(call));
     return TIDE_OK;
 }
 

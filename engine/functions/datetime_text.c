@@ -72,7 +72,6 @@ static bool default_parse(struct str text, struct timestamp *out) {
 // The wall clock to format; false: NULL.
 static bool clock_to_format(const struct eval_context *ctx, const struct column *arg, size_t row, struct timestamp *t) {
     switch (arg->type->kind) {
-    case TYPE_DATE: *t = (struct timestamp){arg->i64[row] * MILLIS_PER_DAY, 0}; return true;
     case TYPE_TIMESTAMP: *t = tide__timestamp_at(arg, row); return true;
     case TYPE_TIMESTAMP_LTZ:
         *t = tide__timestamp_at(arg, row);
@@ -116,7 +115,7 @@ static tide_status infer_date_format(struct infer_context *ctx, struct expr *cal
     }
     const struct type *type = call->args[0]->type;
     bool timestamp = tide__type_is_timestamp(type);
-    if (!timestamp && type->kind != TYPE_DATE && !tide__type_is_string(type)) return tide__infer_fail(ctx, call, err);
+    if (!timestamp && !tide__type_is_string(type)) return tide__infer_fail(ctx, call, err);
     plan_pattern(ctx, call, 1, !timestamp, NULL);
     tide__infer_result(ctx, call, TYPE_VARCHAR, true);
     return TIDE_OK;
@@ -135,6 +134,17 @@ static struct str trim_blanks(struct str s) {
     while (s.len > 0 && (unsigned char)s.data[0] <= ' ') s.data++, s.len--;
     while (s.len > 0 && (unsigned char)s.data[s.len - 1] <= ' ') s.len--;
     return s;
+}
+
+// Month and day as java.sql.Timestamp wants them.
+static bool jdbc_date(struct str text) {
+    int month = 0, day = 0;
+    size_t at = 5;
+    for (; at < text.len && text.data[at] >= '0' && text.data[at] <= '9' && month < 100; at++)
+        month = month * 10 + (text.data[at] - '0');
+    for (at++; at < text.len && text.data[at] >= '0' && text.data[at] <= '9' && day < 100; at++)
+        day = day * 10 + (text.data[at] - '0');
+    return month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
 // What TO_TIMESTAMP falls back to when the pattern does not fit: JDBC's `yyyy-m-d` and `yyyy-m-d h:m:s[.f]`, where
@@ -156,7 +166,7 @@ static bool jdbc_parse(struct str text, struct timestamp *out) {
     bool ok = text.len >= 8 && text.data[4] == '-' && text.data[text.len - 1] >= '0' && text.data[text.len - 1] <= '9';
     for (size_t i = 0; i < text.len; i++) ok = ok && strchr("0123456789-: ", text.data[i]) != NULL;
     for (size_t i = 0; i < fraction.len; i++) ok = ok && fraction.data[i] >= '0' && fraction.data[i] <= '9';
-    ok = ok && fraction.len <= 9 && (dot == NULL || fraction.len > 0);
+    ok = ok && jdbc_date(text) && fraction.len <= 9 && (dot == NULL || fraction.len > 0);
     ok = ok && tide__date_pattern_compile(form, true, &arena, &pattern, &problem) &&
          tide__date_pattern_parse(&pattern, text, out);
     tide__arena_deinit(&arena);
@@ -181,8 +191,11 @@ static tide_status run_to_timestamp(struct eval_context *ctx, const struct expr 
             TIDE_TRY(row_pattern(ctx, call, &args[1], i, &pattern, err));
             ok = tide__date_pattern_parse(&pattern, text, &t) || jdbc_parse(text, &t);
         }
+        bool strict = call->function == &tide__fn_to_timestamp_ltz && call->arg_count == 1;
         if (ok) {
-            out->i64[i] = t.ms;
+            tide__put_timestamp(out, i, t);
+        } else if (strict) {
+            return tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "'%.*s' is no time", STR_ARG(text));
         } else {
             tide__put_null(out, i);
         }
@@ -197,6 +210,10 @@ static tide_status infer_to_timestamp(struct infer_context *ctx, struct expr *ca
     return TIDE_OK;
 }
 
+// What TO_DATE with a pattern gives for a text that does not fit: 5471-09-27, which Flink gets from the least number of
+// milliseconds.
+#define NO_DATE 1278983
+
 static tide_status run_to_date(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                struct selection rows, struct column *out, tide_error *err) {
     struct date_pattern pattern;
@@ -209,7 +226,8 @@ static tide_status run_to_date(struct eval_context *ctx, const struct expr *call
         } else {
             TIDE_TRY(row_pattern(ctx, call, &args[1], i, &pattern, err));
             ok = tide__date_pattern_parse(&pattern, args[0].str[i], &t);
-            out->i64[i] = tide__floor_div(t.ms, MILLIS_PER_DAY);
+            out->i64[i] = ok ? tide__floor_div(t.ms, MILLIS_PER_DAY) : NO_DATE;
+            ok = true;
         }
         if (!ok) tide__put_null(out, i);
     }
@@ -261,54 +279,53 @@ static tide_status run_to_timestamp_ltz(struct eval_context *ctx, const struct e
     for (size_t nth = 0; nth < rows.n; nth++) {
         size_t i = tide__row_at(rows, nth);
         int64_t precision = call->arg_count > 1 ? args[1].i64[i] : 3;
-        int64_t ms = 0;
-        if (precision != 0 && precision != 3) {
-            tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "the precision of TO_TIMESTAMP_LTZ is 0 or 3, not %lld",
+        if (precision < 0 || precision > 9) {
+            tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "the precision of TO_TIMESTAMP_LTZ is 0 to 9, not %lld",
                           (long long)precision);
             return tide__fail_hint(err, "0: the number is in seconds, 3: in milliseconds");
         }
-        int64_t unit = precision == 0 ? 1000 : 1;
-        bool overflow = false;
+        int128 nanos = 0;
+        int128 unit = tide__pow10(9 - (int)precision);
         if (args[0].physical == PHYSICAL_F64) {
-            double v = args[0].f64[i] * (double)unit;
-            overflow = !(v > -1e18 && v < 1e18);
-            ms = overflow ? 0 : (int64_t)v;
+            // Seconds of a DOUBLE keep their fraction as milliseconds, finer units are cut to whole ones.
+            double v = args[0].f64[i] * (precision == 0 ? 1000 : 1);
+            bool fits = v > -1e18 && v < 1e18;
+            nanos = fits ? (int128)(int64_t)v * (precision == 0 ? 1000000 : unit) : INT64_MAX * (int128)1000000000;
         } else {
-            int128 v = tide__decimal_at(&args[0], i) / tide__pow10(tide__decimal_scale(args[0].type)) * unit;
-            overflow = v > INT64_MAX || v < INT64_MIN;
-            ms = (int64_t)v;
+            nanos = tide__decimal_at(&args[0], i) / tide__pow10(tide__decimal_scale(args[0].type)) * unit;
         }
-        if (overflow || ms < INSTANT_LEAST || ms > INSTANT_MOST) {
+        int128 ms = nanos / 1000000 - (nanos % 1000000 < 0);
+        if (ms < INSTANT_LEAST || ms > INSTANT_MOST) {
             tide__put_null(out, i);
         } else {
-            out->i64[i] = ms;
+            tide__put_timestamp(out, i, (struct timestamp){(int64_t)ms, (int32_t)(nanos - ms * 1000000)});
         }
     }
     return TIDE_OK;
 }
 
-// TO_TIMESTAMP_LTZ(text[, pattern]): a wall clock in the session zone.
-static tide_status run_text_to_ltz(struct eval_context *ctx, const struct expr *call, const struct column *args,
-                                   struct selection rows, struct column *out, tide_error *err) {
-    TIDE_TRY(run_to_timestamp(ctx, call, args, rows, out, err));
-    for (size_t nth = 0; nth < rows.n; nth++) {
-        size_t i = tide__row_at(rows, nth);
-        if (!out->nulls[i]) out->i64[i] = tide__zone_to_utc(ctx->zone, out->i64[i]);
-    }
-    return TIDE_OK;
-}
-
-static tide_status run_ltz(struct eval_context *ctx, const struct expr *call, const struct column *args,
-                           struct selection rows, struct column *out, tide_error *err) {
-    if (args[0].physical == PHYSICAL_STR) return run_text_to_ltz(ctx, call, args, rows, out, err);
-    return run_to_timestamp_ltz(ctx, call, args, rows, out, err);
-}
 
 static tide_status infer_to_timestamp_ltz(struct infer_context *ctx, struct expr *call, tide_error *err) {
     bool text = tide__type_is_string(call->args[0]->type);
-    TIDE_TRY(tide__infer_args(ctx, call, text ? "SS" : "NI", err));
-    if (text) plan_pattern(ctx, call, 1, false, DEFAULT_PATTERN);
-    tide__infer_result_sized(ctx, call, TYPE_TIMESTAMP_LTZ, true, 3, 0);
+    if (!text && call->arg_count > 2) return tide__infer_fail(ctx, call, err);
+    TIDE_TRY(tide__infer_args(ctx, call, text ? "SSS" : "NI", err));
+    int64_t precision = 3;
+    if (text) {
+        plan_pattern(ctx, call, 1, false, DEFAULT_PATTERN);
+        const struct pattern_plan *plan = call->prepared;
+        for (size_t i = 0; plan->constant && i < plan->pattern.count; i++) {
+            const struct date_part *part = &plan->pattern.parts[i];
+            if (part->letter == 'S' && part->count > precision) precision = part->count;
+        }
+    } else if (call->arg_count > 1 && tide__infer_constant_integer(ctx, call->args[1], &precision)) {
+        if (precision < 0 || precision > 9) {
+            tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[1]->pos,
+                          "the precision of TO_TIMESTAMP_LTZ is 0 to 9, not %lld", (long long)precision);
+            return tide__fail_hint(err, "0: the number is in seconds, 3: in milliseconds");
+        }
+        if (precision < 3) precision = 3;
+    }
+    tide__infer_result_sized(ctx, call, TYPE_TIMESTAMP_LTZ, true, (int)precision, 0);
     return TIDE_OK;
 }
 
@@ -321,8 +338,31 @@ static const struct zone *row_zone(struct str name, struct zone **kept) {
     tide__zone_free(*kept);
     tide_error ignored;
     tide__error_clear(&ignored);
-    if (tide__zone_open(name, kept, &ignored) != TIDE_OK) *kept = NULL;
+    bool number = name.len > 0 && (name.data[0] == '+' || name.data[0] == '-');
+    if (number || tide__zone_open(name, kept, &ignored) != TIDE_OK) *kept = NULL;
     return *kept;
+}
+
+// TO_TIMESTAMP_LTZ(text[, pattern[, zone]]): a wall clock in the zone, or the session's.
+static tide_status run_text_to_ltz(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                   struct selection rows, struct column *out, tide_error *err) {
+    TIDE_TRY(run_to_timestamp(ctx, call, args, rows, out, err));
+    struct zone *kept = NULL;
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        if (out->nulls[i]) continue;
+        struct timestamp t = tide__timestamp_at(out, i);
+        t.ms = tide__zone_to_utc(call->arg_count > 2 ? row_zone(args[2].str[i], &kept) : ctx->zone, t.ms);
+        tide__put_timestamp(out, i, t);
+    }
+    tide__zone_free(kept);
+    return TIDE_OK;
+}
+
+static tide_status run_ltz(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                           struct selection rows, struct column *out, tide_error *err) {
+    if (args[0].physical == PHYSICAL_STR) return run_text_to_ltz(ctx, call, args, rows, out, err);
+    return run_to_timestamp_ltz(ctx, call, args, rows, out, err);
 }
 
 static tide_status run_convert_tz(struct eval_context *ctx, const struct expr *call, const struct column *args,
@@ -399,11 +439,11 @@ const struct function tide__fn_to_timestamp = {
 const struct function tide__fn_to_timestamp_ltz = {
     .name = "TO_TIMESTAMP_LTZ",
     .arg_min = 1,
-    .arg_max = 2,
+    .arg_max = 3,
     .infer = infer_to_timestamp_ltz,
     .kernel = &kernel_ltz,
-    .signature = "TO_TIMESTAMP_LTZ(number, 0 or 3) or TO_TIMESTAMP_LTZ(STRING[, pattern])",
-    .summary = "Seconds (0) or milliseconds (3) since 1970 as TIMESTAMP_LTZ(3).",
+    .signature = "TO_TIMESTAMP_LTZ(number, precision) or TO_TIMESTAMP_LTZ(STRING[, pattern[, zone]])",
+    .summary = "A number of seconds (0), milliseconds (3), ... since 1970, or a text, as TIMESTAMP_LTZ.",
     .example = "TO_TIMESTAMP_LTZ(1234567890, 0)",
     .example_result = "2009-02-13 23:31:30.000",
 };

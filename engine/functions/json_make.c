@@ -34,12 +34,13 @@ static void put_nested(const struct column *column, size_t row, const struct zon
     tide__arena_deinit(&arena);
 }
 
-// Times in ISO form: with a T, fraction digits only where there are some.
+// Times in ISO form: with a T, fraction digits only as far as there are some.
 static void put_time(const struct column *column, size_t row, struct strbuf *out) {
     struct strbuf text = {0};
     struct timestamp t = tide__timestamp_at(column, row);
     int64_t nanos = tide__floor_mod(t.ms, 1000) * 1000000 + t.nanos;
-    int digits = nanos == 0 ? 0 : nanos % 1000000 == 0 ? 3 : nanos % 1000 == 0 ? 6 : 9;
+    int digits = nanos == 0 ? 0 : 9;
+    for (int64_t rest = nanos; digits > 0 && rest % 10 == 0; rest /= 10) digits--;
     tide__timestamp_print(t, digits, &text);
     char *blank = memchr(text.data, ' ', text.len);
     if (blank != NULL) *blank = 'T';

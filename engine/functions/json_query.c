@@ -2,6 +2,7 @@
 //
 // A path is strict unless it says lax: there what is missing is an error, which the ON ERROR clause answers (by
 // default with NULL); ON EMPTY is for lax paths and for a JSON null. The clauses come as literals: see README.md.
+#include "engine/expr/nested.h"
 #include "engine/functions/cast.h"
 #include "engine/functions/functions_list.h"
 #include "engine/functions/infer.h"
@@ -185,6 +186,33 @@ static tide_status query_row(struct eval_context *ctx, const struct expr *call, 
     return TIDE_OK;
 }
 
+// RETURNING ARRAY<STRING>: the JSON text of an array as strings; what is no string stays JSON text. False: it is no array.
+static bool put_strings(struct str text, const struct type *type, struct arena *arena, struct strbuf *out) {
+    struct json array;
+    const char *problem = NULL;
+    size_t at = 0;
+    if (!tide__json_parse(text, arena, &array, &problem, &at) || array.kind != JSON_KIND_ARRAY) return false;
+    struct column *items = ARENA_ARRAY(arena, struct column, array.count + 1);
+    struct strbuf item = {0};
+    for (size_t i = 0; i < array.count; i++) {
+        const struct json *value = &array.members[i].value;
+        tide__column_init(&items[i], type->children[0].type, 1, 1, arena);
+        tide__strbuf_clear(&item);
+        if (value->kind == JSON_KIND_NULL) {
+            tide__put_null(&items[i], 0);
+        } else if (value->kind == JSON_KIND_STRING) {
+            items[i].str[0] = value->text;
+        } else {
+            tide__json_print(value, &item);
+            items[i].str[0] = tide__str_copy(arena, item.data, item.len);
+        }
+    }
+    tide__strbuf_deinit(&item);
+    tide__strbuf_clear(out);
+    tide__nested_append(type, items, array.count, 0, out);
+    return true;
+}
+
 static tide_status run_json_query(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                   struct selection rows, struct column *out, tide_error *err) {
     struct strbuf text = {0};
@@ -196,7 +224,9 @@ static tide_status run_json_query(struct eval_context *ctx, const struct expr *c
         if (!tide__column_is_null(&args[0], i) && !tide__column_is_null(&args[1], i)) {
             TIDE_TRY_OR(status, query_row(ctx, call, args, i, &text, &null, err), done);
         }
-        if (null) {
+        struct str json = tide__str_copy(ctx->scratch, text.data, text.len);
+        bool array = call->type->kind == TYPE_ARRAY;
+        if (null || (array && !put_strings(json, call->type, ctx->scratch, &text))) {
             tide__put_null(out, i);
         } else {
             out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
@@ -213,8 +243,18 @@ static tide_status infer_json_query(struct infer_context *ctx, struct expr *call
     plan->wrapper = literal_text(call, 3, "WITHOUT");
     plan->on_empty = literal_text(call, 4, "NULL");
     plan->on_error = literal_text(call, 5, "NULL");
-    if (call->arg_count > 2 && call->args[2]->type->kind != TYPE_NULL && !tide__type_is_string(call->args[2]->type)) {
-        return tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[2]->pos, "JSON_QUERY returns STRING");
+    const struct type *returning = call->arg_count > 2 ? call->args[2]->type : NULL;
+    if (returning != NULL && returning->kind == TYPE_ARRAY && tide__type_is_string(returning->children[0].type)) {
+        if (tide__str_eq_c(plan->on_empty, "EMPTY OBJECT") || tide__str_eq_c(plan->on_error, "EMPTY OBJECT")) {
+            return tide__fail_at(err, TIDE_ERR_VALIDATE, call->pos, "JSON_QUERY that returns an ARRAY has no EMPTY OBJECT");
+        }
+        tide__infer_result_like(ctx, call, returning, true);
+        return TIDE_OK;
+    }
+    if (returning != NULL && returning->kind != TYPE_NULL && !tide__type_is_string(returning)) {
+        tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[2]->pos, "JSON_QUERY returns STRING or ARRAY<STRING>, not %s",
+                      tide__type_text(ctx->arena, returning));
+        return TIDE_ERR_VALIDATE;
     }
     tide__infer_result(ctx, call, TYPE_VARCHAR, true);
     return TIDE_OK;
