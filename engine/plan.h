@@ -336,12 +336,13 @@ struct over_call {
     struct value fallback;            // OVER_CALL_LAG: if there is no such row
 };
 
-// Functions over each row and the rows before it. Output: the input's fields, then the calls. Insert-only.
+// Functions over each row and the rows before it. Output: the input's fields, then the calls. Insert-only, but for a stream
+// along a column that is no time attribute: there rows may come in between, and be taken back.
 struct plan_over {
     uint32_t partition_count;
     uint32_t *partitions;
     uint32_t sort_count;
-    struct sort_key *sorts;  // streaming: one time attribute, ascending; batch mode: any columns, or none
+    struct sort_key *sorts;  // streaming: one column, ascending; batch mode: any columns, or none
     bool rows;               // ROWS, else RANGE: rows with equal sort columns come into the frame together
     int64_t preceding;       // the frame begins so many rows (RANGE: milliseconds) before; -1: UNBOUNDED. It ends at the row
     uint32_t call_count;

@@ -47,26 +47,23 @@ static tide_status warn_unbounded(struct binder *b, const struct plan_node *node
     return TIDE_OK;
 }
 
-static tide_status along_values(struct binder *b, struct plan_node *node, struct plan_node **out) {
+static tide_status along_values(struct binder *b, struct plan_node *node) {
     struct plan_over *over = &node->over;
     if (over->preceding >= 0) return refuse(b, node, "a frame with a beginning must be ordered by a time attribute");
     TIDE_TRY(warn_unbounded(b, node));
     forget_time_attribute(b, node->inputs[0], over->sorts[0].column);
     node->updates = true;
-    *out = node;
-    if (over->call_count == 1 && over->calls[0].kind == OVER_CALL_ROW_NUMBER) *out = tide__plan_row_number(b, node);
     return TIDE_OK;
 }
 
 // `node` is a PLAN_OVER whose input is planned already.
-tide_status tide__plan_over(struct binder *b, struct plan_node *node, struct plan_node **out) {
+tide_status tide__plan_over(struct binder *b, struct plan_node *node) {
     const struct plan_over *over = &node->over;
-    *out = node;
     node->updates = false;
     if (b->infer.batch_mode) return TIDE_OK;
     if (over->sort_count != 1)
         return refuse(b, node, "on a stream it must be ordered by a single column, best a time attribute");
     if (over->sorts[0].descending) return refuse(b, node, "on a stream it can be ordered in ascending order only");
     if (tide__plan_is_time_attribute(node->inputs[0], over->sorts[0].column)) return along_time(b, node);
-    return along_values(b, node, out);
+    return along_values(b, node);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define RANK_NO_BOUND    INT64_MAX
-#define RANK_WITHOUT_END ((int64_t)1 << 62)
+#define RANK_WITHOUT_END ((int64_t)1 << 62)  // bounds are cut to it, so that adding to them is safe
 
 struct rank_filter {
     struct binder *binder;
@@ -352,14 +352,6 @@ void tide__plan_limit(struct binder *b, struct plan_node *node) {
     if (rank->input_updates) rank->unique_key_count = unique_keys(b->arena, input, &rank->unique_keys);
     // The first rows that come stay the first.
     node->updates = !b->infer.batch_mode && (input->updates || rank->sort_count > 0);
-}
-
-// All rows, numbered: a Top-N without an end.
-struct plan_node *tide__plan_row_number(struct binder *b, struct plan_node *over) {
-    struct rank_filter filter = {.binder = b, .node = over, .over = &over->over, .lower = 1, .upper = RANK_WITHOUT_END};
-    struct plan_node *node = tide__node_new(b->arena, PLAN_RANK, over->pos, 1, over->field_count);
-    fill(&filter, tide__plan_roles(b->arena, over->inputs[0]), node);
-    return node;
 }
 
 // `calc` stands on a PLAN_OVER node whose input is planned already and whose only call is a rank. *out stays NULL if the

@@ -390,8 +390,8 @@ tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struc
         if (ranks) TIDE_TRY(tide__plan_rank(b, node, out));
         if (ranks && *out != NULL) return TIDE_OK;
         *out = node;
-        TIDE_TRY(tide__plan_over(b, over, &node->inputs[0]));
-        node->updates = node->inputs[0]->updates;
+        TIDE_TRY(tide__plan_over(b, over));
+        node->updates = over->updates;
         return TIDE_OK;
     }
     bool updates = false;
@@ -402,7 +402,7 @@ tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struc
     }
     node->updates = updates;
     switch (node->kind) {
-    case PLAN_OVER: return tide__plan_over(b, node, out);
+    case PLAN_OVER: return tide__plan_over(b, node);
     case PLAN_SORT: return tide__plan_sort(b, node);
     case PLAN_RANK: tide__plan_limit(b, node); return TIDE_OK;
     case PLAN_JOIN: return tide__plan_join(b, node, out);

@@ -110,6 +110,7 @@ static tide_status open_parts(struct over *op, tide_error *err) {
 static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     struct over *op = tide__calloc(1, sizeof *op);
     op->base.node = env->node;
+    op->class = &tide__over_along_time;
     op->plan = &env->node->over;
     op->env = *env;
     op->fields = env->node->inputs[0]->field_count;
@@ -274,7 +275,7 @@ static int64_t next_trigger(const struct operator* base, int64_t earliest) {
     return at > base->watermark || base->watermark == WATERMARK_END ? at : base->watermark + 1;
 }
 
-const struct operator_class tide__over_class = {
+const struct operator_class tide__over_along_time = {
     .kind = PLAN_OVER,
     .open = open,
     .on_batch = on_batch,

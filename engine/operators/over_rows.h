@@ -1,4 +1,4 @@
-// What the files of OVER share: over.c (rows that wait, and their turn), over_frame.c (partitions and their frames),
+// What the files of OVER along time share: over.c (rows that wait, and their turn), over_frame.c (partitions and their frames),
 // over_state.c (barriers, restoring).
 #ifndef TIDE_ENGINE_OPERATORS_OVER_ROWS_H
 #define TIDE_ENGINE_OPERATORS_OVER_ROWS_H
@@ -34,6 +34,7 @@ enum over_order {
 
 struct over {
     struct operator base;
+    const struct operator_class *class;  // for over_classes.c
     const struct plan_over *plan;
     struct operator_env env;
     enum over_order order;
@@ -66,6 +67,8 @@ struct over_turn {
     struct ranked_row **rows;
     struct column *results;  // one a call
 };
+
+extern const struct operator_class tide__over_along_time;
 
 // --- over_frame.c -----------------------------------------------------------------------------------------------------
 

@@ -93,7 +93,7 @@ static const struct plan_case {
     {"row numbers by value", "SELECT id, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) FROM t",
      "sink-1 updates\n"
      "  calc-1 [id, $rank] updates\n"
-     "    rank-1 partition=k order=v 1..4611686018427387904 rank updates\n"
+     "    over-aggregate-1 partition=k order=v rows ROW_NUMBER() updates\n"
      "      scan-1 t reads=id,k,v,ts [id, k, v, ts] time=ts watermark=-(ts, 1000)\n"},
     {"two windows in batch mode", "SET 'execution.runtime-mode' = 'batch'; SELECT id, SUM(v) OVER (ORDER BY id), COUNT(*) OVER () FROM t",
      "sink-1\n"
