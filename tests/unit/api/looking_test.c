@@ -130,7 +130,7 @@ START_TEST(a_savepoint_of_a_stopped_job_is_its_newest_checkpoint) {
     ck_assert_int_eq(info.st_mode & 0777, 0600);
     output.len = 0;
     ck_assert_int_eq(tide_savepoint_verify(in_dir("b.savepoint"), collect, &output, &err), TIDE_OK);
-    expect("whole: 2 keys in 1 chunks");
+    expect("whole: 2 keys in 1 chunk");
     output.len = 0;
     ck_assert_int_eq(tide_savepoint_list(in_dir("state"), collect, &output, &err), TIDE_OK);
     expect("1\t1\t6\t");

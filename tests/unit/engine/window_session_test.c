@@ -49,7 +49,7 @@ START_TEST(a_row_between_two_sessions_makes_them_one) {
     fake_push(&fake, rows, 3, 3);
     ck_assert_uint_eq(fake.op->stats.windows_open, 1);
     fake_watermark(&fake, 3999);
-    expect(&fake, "3|7|a,c,b|1400|4000|3999\n");
+    expect(&fake, "3|7|c,a,b|1400|4000|3999\n");
     fake_deinit(&fake);
 }
 END_TEST
