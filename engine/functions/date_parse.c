@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum field { YEAR, MONTH, DAY, DAY_OF_YEAR, HOUR, HOUR_12, MINUTE, SECOND, NANOS, PM, FIELD_COUNT };
+enum field { YEAR, MONTH, DAY, DAY_OF_YEAR, HOUR, HOUR_12, MINUTE, SECOND, NANOS, PM, WEEKDAY, FIELD_COUNT };
 
 struct reader {
     const struct date_pattern *pattern;
@@ -36,6 +36,10 @@ static bool is_number(const struct date_part *part) {
     case 'z':
     case 'Z':
     case 'X':
+    case 'x':
+    case 'O':
+    case 'V':
+    case 'v':
     case '[':
     case ']': return false;
     case 'M':
@@ -79,10 +83,11 @@ static bool take_name(struct reader *r, const char *const *names, int count, boo
     return false;
 }
 
-static bool take_half(struct reader *r) {
+static bool take_half(struct reader *r, bool any_case) {
     static const char *const halves[] = {"AM", "PM"};
     for (int i = 0; i < 2; i++) {
         if (r->text.len - r->at < 2 || strncasecmp(r->text.data + r->at, halves[i], 2) != 0) continue;
+        if (!any_case && memcmp(r->text.data + r->at, halves[i], 2) != 0) continue;
         r->at += 2;
         set(r, PM, i);
         return true;
@@ -100,8 +105,18 @@ static int64_t full_year(int64_t year, bool simple) {
 // Stores a number by its letter; false if the letter can't be read.
 static bool store(struct reader *r, const struct date_part *part, int64_t v, size_t digits) {
     switch (part->letter) {
-    case 'y':
-    case 'Y': set(r, YEAR, part->count == 2 && digits == 2 ? full_year(v, r->pattern->simple) : v); return true;
+    case 'Y':
+        if (!r->pattern->simple) return true;
+        set(r, YEAR, v);
+        return true;
+    case 'Q':
+    case 'q':
+    case 'w':
+    case 'W':
+    case 'e':
+    case 'c':
+    case 'F': return true;
+    case 'y': set(r, YEAR, part->count == 2 && digits == 2 ? full_year(v, r->pattern->simple) : v); return true;
     case 'u':
         if (!r->pattern->simple) set(r, YEAR, v);
         return true;
@@ -196,15 +211,22 @@ static bool take_part(struct reader *r, size_t index) {
         if (!take_name(r, tide__month_names, 12, simple, &name)) return false;
         set(r, MONTH, name + 1);
         return true;
-    case 'E': return take_name(r, tide__day_names, 7, simple, &name);
-    case 'a': return take_half(r);
+    case 'E':
+        if (!take_name(r, tide__day_names, 7, simple, &name)) return false;
+        set(r, WEEKDAY, name);
+        return true;
+    case 'a': return take_half(r, simple);
     case 'G':
         if (r->text.len - r->at < 2 || strncasecmp(r->text.data + r->at, "AD", 2) != 0) return false;
         r->at += 2;
         return true;
     case 'z':
     case 'Z':
-    case 'X': return take_zone(r);
+    case 'X':
+    case 'x':
+    case 'O':
+    case 'V':
+    case 'v': return take_zone(r);
     default: return take_number(r, index);
     }
 }
@@ -270,8 +292,15 @@ static bool finish(const struct reader *r, struct timestamp *out) {
     year += tide__floor_div(month - 1, 12);
     month = tide__floor_mod(month - 1, 12) + 1;
     int last = tide__days_in_month(year, (int)month);
-    if (!r->pattern->simple && day > last) day = last;
+    if (!r->pattern->simple && day > last) {
+        if (!r->has[YEAR]) return false;
+        day = last;
+    }
     int64_t days = tide__days_from_civil(year, (int)month, 1) + day - 1;
+    if (r->pattern->simple && days < GREGORIAN_FIRST_DAY) {
+        days = tide__days_from_julian(year, (int)month, 1) + day - 1;
+    }
+    if (!r->pattern->simple && r->has[WEEKDAY] && tide__floor_mod(days + 3, 7) != r->fields[WEEKDAY]) return false;
     if (r->has[DAY_OF_YEAR]) days = tide__days_from_civil(year, 1, 1) + r->fields[DAY_OF_YEAR] - 1;
     int64_t nanos = get(r, NANOS, 0);
     int64_t seconds = hour_of(r) * 3600 + get(r, MINUTE, 0) * 60 + get(r, SECOND, 0);
@@ -283,11 +312,12 @@ static bool finish(const struct reader *r, struct timestamp *out) {
 bool tide__date_pattern_parse_zoned(const struct date_pattern *pattern, struct str text, struct timestamp *out,
                                     bool *out_zoned) {
     struct reader r = {.pattern = pattern, .text = text};
+    if (pattern->simple && pattern->count == 0) return false;
     if (!take_parts(&r, 0, pattern->count)) return false;
     if (!pattern->simple && r.at != text.len) return false;
     if (!finish(&r, out)) return false;
-    *out_zoned = r.zoned;
-    if (r.zoned) out->ms -= r.offset_ms;
+    *out_zoned = r.zoned && pattern->simple;  // DateTimeFormatter gives the wall clock as it is written
+    if (*out_zoned) out->ms -= r.offset_ms;
     return true;
 }
 

@@ -48,9 +48,7 @@ static int letter_limit(char c) {
 static const char *check_letter(char c, size_t count, bool simple, struct arena *arena) {
     const char *known = simple ? "GyYMLwWDdFEuaHkKhmsSzZX" : "GuyYDMLdQqwWEecFaBhHkKmsSAnNg";
     if (strchr(known, c) == NULL) {
-        if (!simple && strchr("VvzOXxZ", c) != NULL) {
-            return tide__arena_printf(arena, "pattern letter '%c' needs a time zone, which the value does not have", c);
-        }
+        if (!simple && strchr("VvzOXxZ", c) != NULL) return NULL;
         return tide__arena_printf(arena, "unknown pattern letter '%c'", c);
     }
     if (!simple && count > (size_t)letter_limit(c)) {
@@ -96,6 +94,7 @@ bool tide__date_pattern_compile(struct str text, bool simple, struct arena *aren
             while (end < text.len && text.data[end] == c) end++;
             *out_problem = check_letter(c, end - at, simple, arena);
             if (*out_problem != NULL) return false;
+            if (!simple && strchr("VvzOXxZ", c) != NULL) out->zone = c;
             *part = (struct date_part){c, (uint8_t)(end - at > 200 ? 200 : end - at), {0}};
             at = end;
         } else if (c == '\'') {
@@ -141,11 +140,29 @@ static int us_week(int64_t days, int64_t *out_year) {
     return (int)((sunday - first_sunday) / 7) + 1;
 }
 
-static struct fields fields_of(struct timestamp t) {
+int64_t tide__days_from_julian(int64_t year, int month, int day) {
+    int64_t y = year - (month <= 2), m = month + (month <= 2 ? 12 : 0);
+    return tide__floor_div(1461 * y, 4) + (153 * (m - 3) + 2) / 5 + day - 719471;
+}
+
+void tide__julian_from_days(int64_t days, int64_t *out_year, int *out_month, int *out_day) {
+    int64_t shifted = days + 719470;  // since the 1st of March of the year 0
+    int64_t y = tide__floor_div(4 * shifted + 3, 1461), rest = shifted - tide__floor_div(1461 * y, 4);
+    int64_t m = (5 * rest + 2) / 153;
+    *out_day = (int)(rest - (153 * m + 2) / 5 + 1);
+    *out_month = (int)(m < 10 ? m + 3 : m - 9);
+    *out_year = y + (m >= 10);
+}
+
+static struct fields fields_of(struct timestamp t, bool simple) {
     struct fields f = {.days = tide__floor_div(t.ms, MILLIS_PER_DAY)};
     f.clock_ms = tide__floor_mod(t.ms, MILLIS_PER_DAY);
     f.nanos = f.clock_ms % 1000 * 1000000 + t.nanos;
-    tide__civil_from_days(f.days, &f.year, &f.month, &f.day);
+    if (simple && f.days < GREGORIAN_FIRST_DAY) {
+        tide__julian_from_days(f.days, &f.year, &f.month, &f.day);
+    } else {
+        tide__civil_from_days(f.days, &f.year, &f.month, &f.day);
+    }
     f.weekday = (int)tide__floor_mod(f.days + 3, 7) + 1;
     f.week = us_week(f.days, &f.week_year);
     f.hour = (int)(f.clock_ms / MILLIS_PER_HOUR);
@@ -310,7 +327,7 @@ static void put_part(const struct date_part *part, const struct fields *f, bool 
 
 void tide__date_pattern_format(const struct date_pattern *pattern, struct timestamp t, int64_t offset_ms,
                                struct strbuf *out) {
-    struct fields f = fields_of(t);
+    struct fields f = fields_of(t, pattern->simple);
     for (size_t i = 0; i < pattern->count; i++) {
         const struct date_part *part = &pattern->parts[i];
         if (part->letter == 0) {

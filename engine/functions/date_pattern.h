@@ -15,6 +15,7 @@ struct date_part {
 
 struct date_pattern {
     bool simple;  // SimpleDateFormat
+    char zone;    // DateTimeFormatter: the letter of a zone in it, which can be read but not formatted; 0: none
     size_t count;
     struct date_part *parts;
 };
@@ -30,5 +31,10 @@ bool tide__date_pattern_parse(const struct date_pattern *pattern, struct str tex
 // The same, but where the pattern has read a zone (X, Z or z), *out is an instant and *out_zoned true.
 bool tide__date_pattern_parse_zoned(const struct date_pattern *pattern, struct str text, struct timestamp *out,
                                     bool *out_zoned);
+
+// SimpleDateFormat has Julian dates before 1582-10-15. Days since 1970 of one, and back.
+#define GREGORIAN_FIRST_DAY (-141427)
+int64_t tide__days_from_julian(int64_t year, int month, int day);
+void tide__julian_from_days(int64_t days, int64_t *out_year, int *out_month, int *out_day);
 
 #endif

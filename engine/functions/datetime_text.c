@@ -93,6 +93,10 @@ static tide_status run_format(struct eval_context *ctx, const struct expr *call,
     for (size_t nth = 0; nth < rows.n; nth++) {
         size_t i = tide__row_at(rows, nth);
         TIDE_TRY_OR(status, row_pattern(ctx, call, patterns, i, &pattern, err), done);
+        if (pattern.zone != 0) {
+            status = bad_pattern(call, patterns->str[i], "a zone needs a value that has one", err);
+            goto done;
+        }
         struct timestamp t = {0, 0};
         if (!clock_to_format(ctx, &args[0], i, &t)) {
             tide__put_null(out, i);
@@ -108,6 +112,8 @@ done:
     return status;
 }
 
+#define NEEDS_ZONE "pattern letter '%c' needs a time zone, which the value does not have"
+
 static tide_status infer_date_format(struct infer_context *ctx, struct expr *call, tide_error *err) {
     TIDE_TRY(tide__infer_args(ctx, call, "AS", err));
     if (call->args[0]->type->kind == TYPE_NULL) {
@@ -117,6 +123,10 @@ static tide_status infer_date_format(struct infer_context *ctx, struct expr *cal
     bool timestamp = tide__type_is_timestamp(type);
     if (!timestamp && !tide__type_is_string(type)) return tide__infer_fail(ctx, call, err);
     plan_pattern(ctx, call, 1, !timestamp, NULL);
+    struct pattern_plan *plan = (struct pattern_plan *)(uintptr_t)call->prepared;
+    if (plan->constant && plan->problem == NULL && plan->pattern.zone != 0) {
+        plan->problem = tide__arena_printf(ctx->arena, NEEDS_ZONE, plan->pattern.zone);
+    }
     tide__infer_result(ctx, call, TYPE_VARCHAR, true);
     return TIDE_OK;
 }
