@@ -1,107 +1,52 @@
 // AVG: a sum and a count. Integers sum in BIGINT (wrapping) and divide toward zero; FLOAT and DOUBLE sum in DOUBLE
 // starting from 0.0; DECIMAL sums in DECIMAL(38, s) and stays NULL once that overflowed, the quotient is rounded half up to
 // DECIMAL(38, max(6, s)).
-#include "engine/aggregates/accumulator.h"
-#include "engine/aggregates/fields.h"
+#include "engine/aggregates/sums.h"
 
-#include "base/checked.h"
 #include "base/decimal.h"
-
-#define DECIMAL_SAFE_DIGITS 19
-
-struct avg_i64 {
-    int64_t sum;
-    int64_t count;
-};
-
-static void i64_update(const struct aggregator *a, struct aggregate_rows *in) {
-    const int64_t *values = in->column->i64;
-    FOR_EACH_VALUE(struct avg_i64, in, a, acc, row,
-                   (acc->sum = tide__wrapping_add(acc->sum, values[row]), acc->count++));
-}
-
-static void i64_retract(const struct aggregator *a, struct aggregate_rows *in) {
-    const int64_t *values = in->column->i64;
-    FOR_EACH_VALUE(struct avg_i64, in, a, acc, row,
-                   (acc->sum = tide__wrapping_sub(acc->sum, values[row]), acc->count--));
-}
-
-static void i64_merge(const struct aggregator *a, void *into, const void *from, int64_t *charge) {
-    (void)a, (void)charge;
-    struct avg_i64 *acc = into;
-    const struct avg_i64 *other = from;
-    acc->sum = tide__wrapping_add(acc->sum, other->sum);
-    acc->count += other->count;
-}
-
-static void i64_unmerge(const struct aggregator *a, void *into, const void *from) {
-    (void)a;
-    struct avg_i64 *acc = into;
-    const struct avg_i64 *other = from;
-    acc->sum = tide__wrapping_sub(acc->sum, other->sum);
-    acc->count -= other->count;
-}
 
 static void i64_result(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,
                        struct arena *arena) {
     (void)arena;
     for (size_t i = 0; i < n; i++) {
-        const struct avg_i64 *acc = ACC_AT(struct avg_i64, payloads, a, i);
+        const struct sum_i64 *acc = ACC_AT(struct sum_i64, payloads, a, i);
         column->nulls[i] = acc->count == 0;
         // INT64_MIN / -1 can't occur: counts are positive.
         column->i64[i] = acc->count == 0 ? 0 : wrap_to(a->type, acc->sum / acc->count);
     }
 }
 
-static void i64_encode(const struct aggregator *a, const void *accumulator, struct strbuf *out) {
-    (void)a;
-    const struct avg_i64 *acc = accumulator;
-    field_put_i64(out, acc->sum);
-    field_put_i64(out, acc->count);
-}
-
-static bool i64_decode(const struct aggregator *a, struct str *value, void *accumulator, int64_t *charge) {
-    (void)a, (void)charge;
-    struct avg_i64 *acc = accumulator;
-    return field_get_i64(value, &acc->sum) && field_get_i64(value, &acc->count);
-}
-
 static const struct aggregate_kernel i64_kernel = {
-    .size = sizeof(struct avg_i64),
+    .size = sizeof(struct sum_i64),
     .combinable = true,
-    .update = i64_update,
-    .retract = i64_retract,
-    .merge = i64_merge,
-    .unmerge = i64_unmerge,
+    .update = sum_i64_update,
+    .retract = sum_i64_retract,
+    .merge = sum_i64_merge,
+    .unmerge = sum_i64_unmerge,
     .result = i64_result,
     .field_count = 2,
     .fields = {{" sum", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD},
                {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
-    .encode = i64_encode,
-    .decode = i64_decode,
+    .encode = sum_i64_encode,
+    .decode = sum_i64_decode,
 };
 
 // --- FLOAT, DOUBLE ----------------------------------------------------------------------------------------------
 
-struct avg_f64 {
-    double sum;
-    int64_t count;
-};
-
 static void f64_update(const struct aggregator *a, struct aggregate_rows *in) {
     const double *values = in->column->f64;
-    FOR_EACH_VALUE(struct avg_f64, in, a, acc, row, (acc->sum += values[row], acc->count++));
+    FOR_EACH_VALUE(struct sum_f64, in, a, acc, row, (acc->sum += values[row], acc->count++));
 }
 
 static void f64_retract(const struct aggregator *a, struct aggregate_rows *in) {
     const double *values = in->column->f64;
-    FOR_EACH_VALUE(struct avg_f64, in, a, acc, row, (acc->sum -= values[row], acc->count--));
+    FOR_EACH_VALUE(struct sum_f64, in, a, acc, row, (acc->sum -= values[row], acc->count--));
 }
 
 static void f64_merge(const struct aggregator *a, void *into, const void *from, int64_t *charge) {
     (void)a, (void)charge;
-    struct avg_f64 *acc = into;
-    const struct avg_f64 *other = from;
+    struct sum_f64 *acc = into;
+    const struct sum_f64 *other = from;
     acc->sum += other->sum;
     acc->count += other->count;
 }
@@ -110,27 +55,14 @@ static void f64_result(const struct aggregator *a, unsigned char *const *payload
                        struct arena *arena) {
     (void)arena;
     for (size_t i = 0; i < n; i++) {
-        const struct avg_f64 *acc = ACC_AT(struct avg_f64, payloads, a, i);
+        const struct sum_f64 *acc = ACC_AT(struct sum_f64, payloads, a, i);
         column->nulls[i] = acc->count == 0;
         column->f64[i] = acc->count == 0 ? 0 : round_to(a->type, acc->sum / (double)acc->count);
     }
 }
 
-static void f64_encode(const struct aggregator *a, const void *accumulator, struct strbuf *out) {
-    (void)a;
-    const struct avg_f64 *acc = accumulator;
-    field_put_f64(out, acc->sum);
-    field_put_i64(out, acc->count);
-}
-
-static bool f64_decode(const struct aggregator *a, struct str *value, void *accumulator, int64_t *charge) {
-    (void)a, (void)charge;
-    struct avg_f64 *acc = accumulator;
-    return field_get_f64(value, &acc->sum) && field_get_i64(value, &acc->count);
-}
-
 static const struct aggregate_kernel f64_kernel = {
-    .size = sizeof(struct avg_f64),
+    .size = sizeof(struct sum_f64),
     .combinable = false,
     .update = f64_update,
     .retract = f64_retract,
@@ -139,8 +71,8 @@ static const struct aggregate_kernel f64_kernel = {
     .field_count = 2,
     .fields = {{" sum", "DOUBLE", STATE_FORM_F64, STATE_COMBINE_REPLACE},
                {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE}},
-    .encode = f64_encode,
-    .decode = f64_decode,
+    .encode = sum_f64_encode,
+    .decode = sum_f64_decode,
 };
 
 // --- DECIMAL ----------------------------------------------------------------------------------------------------

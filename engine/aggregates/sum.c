@@ -1,48 +1,11 @@
 // SUM. Integers wrap in 64 bits (narrower results are cut at the end: the same bits). FLOAT and DOUBLE add in arrival
 // order. DECIMAL adds in 128 bits; up to 19 digits no sum of 2^63 rows can pass 38 digits, so the check is left out there and
 // the sum is combinable. A wider sum that overflows is NULL and, as in Flink, starts again with the next value.
-#include "engine/aggregates/accumulator.h"
-#include "engine/aggregates/fields.h"
+#include "engine/aggregates/sums.h"
 
-#include "base/checked.h"
 #include "base/decimal.h"
 
-#define DECIMAL_SAFE_DIGITS 19
-
 // --- integers ---------------------------------------------------------------------------------------------------
-
-struct sum_i64 {
-    int64_t sum;
-    int64_t count;  // of values; 0: the sum is NULL
-};
-
-static void i64_update(const struct aggregator *a, struct aggregate_rows *in) {
-    const int64_t *values = in->column->i64;
-    FOR_EACH_VALUE(struct sum_i64, in, a, acc, row,
-                   (acc->sum = tide__wrapping_add(acc->sum, values[row]), acc->count++));
-}
-
-static void i64_retract(const struct aggregator *a, struct aggregate_rows *in) {
-    const int64_t *values = in->column->i64;
-    FOR_EACH_VALUE(struct sum_i64, in, a, acc, row,
-                   (acc->sum = tide__wrapping_sub(acc->sum, values[row]), acc->count--));
-}
-
-static void i64_merge(const struct aggregator *a, void *into, const void *from, int64_t *charge) {
-    (void)a, (void)charge;
-    struct sum_i64 *acc = into;
-    const struct sum_i64 *other = from;
-    acc->sum = tide__wrapping_add(acc->sum, other->sum);
-    acc->count += other->count;
-}
-
-static void i64_unmerge(const struct aggregator *a, void *into, const void *from) {
-    (void)a;
-    struct sum_i64 *acc = into;
-    const struct sum_i64 *other = from;
-    acc->sum = tide__wrapping_sub(acc->sum, other->sum);
-    acc->count -= other->count;
-}
 
 static void i64_result(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,
                        struct arena *arena) {
@@ -54,40 +17,22 @@ static void i64_result(const struct aggregator *a, unsigned char *const *payload
     }
 }
 
-static void i64_encode(const struct aggregator *a, const void *accumulator, struct strbuf *out) {
-    (void)a;
-    const struct sum_i64 *acc = accumulator;
-    field_put_i64(out, acc->sum);
-    field_put_i64(out, acc->count);
-}
-
-static bool i64_decode(const struct aggregator *a, struct str *value, void *accumulator, int64_t *charge) {
-    (void)a, (void)charge;
-    struct sum_i64 *acc = accumulator;
-    return field_get_i64(value, &acc->sum) && field_get_i64(value, &acc->count);
-}
-
 static const struct aggregate_kernel i64_kernel = {
     .size = sizeof(struct sum_i64),
     .combinable = true,
-    .update = i64_update,
-    .retract = i64_retract,
-    .merge = i64_merge,
-    .unmerge = i64_unmerge,
+    .update = sum_i64_update,
+    .retract = sum_i64_retract,
+    .merge = sum_i64_merge,
+    .unmerge = sum_i64_unmerge,
     .result = i64_result,
     .field_count = 2,
     .fields = {{NULL, NULL, STATE_FORM_I64, STATE_COMBINE_ADD},
                {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_ADD}},
-    .encode = i64_encode,
-    .decode = i64_decode,
+    .encode = sum_i64_encode,
+    .decode = sum_i64_decode,
 };
 
 // --- FLOAT, DOUBLE ----------------------------------------------------------------------------------------------
-
-struct sum_f64 {
-    double sum;
-    int64_t count;
-};
 
 // The first value is taken as it is: -0.0 stays -0.0.
 static void f64_update(const struct aggregator *a, struct aggregate_rows *in) {
@@ -126,19 +71,6 @@ static void f64_result(const struct aggregator *a, unsigned char *const *payload
     }
 }
 
-static void f64_encode(const struct aggregator *a, const void *accumulator, struct strbuf *out) {
-    (void)a;
-    const struct sum_f64 *acc = accumulator;
-    field_put_f64(out, acc->sum);
-    field_put_i64(out, acc->count);
-}
-
-static bool f64_decode(const struct aggregator *a, struct str *value, void *accumulator, int64_t *charge) {
-    (void)a, (void)charge;
-    struct sum_f64 *acc = accumulator;
-    return field_get_f64(value, &acc->sum) && field_get_i64(value, &acc->count);
-}
-
 static const struct aggregate_kernel f64_kernel = {
     .size = sizeof(struct sum_f64),
     .combinable = false,
@@ -149,8 +81,8 @@ static const struct aggregate_kernel f64_kernel = {
     .field_count = 2,
     .fields = {{NULL, NULL, STATE_FORM_F64, STATE_COMBINE_REPLACE},
                {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE}},
-    .encode = f64_encode,
-    .decode = f64_decode,
+    .encode = sum_f64_encode,
+    .decode = sum_f64_decode,
 };
 
 // --- DECIMAL ----------------------------------------------------------------------------------------------------
@@ -236,20 +168,15 @@ static const struct aggregate_kernel decimal_kernel = {
 
 // --- DECIMAL that may overflow ----------------------------------------------------------------------------------
 
-struct sum_wide {
-    int128_unaligned sum;
-    int64_t count;   // of values
-    int64_t is_set;  // 0: NULL, by overflow or for want of values
-};
-
+// flag 0: NULL, by overflow or for want of values.
 static void wide_add(struct sum_wide *acc, int128 value) {
-    if (!acc->is_set) {
+    if (!acc->flag) {
         acc->sum = value;
-        acc->is_set = 1;
+        acc->flag = 1;
     } else {
         acc->sum += value;  // |sum|, |value| < 10^38 < 2^127 / 1.7
-        acc->is_set = tide__decimal_fits(acc->sum, DECIMAL_PRECISION_MAX);
-        if (!acc->is_set) acc->sum = 0;
+        acc->flag = tide__decimal_fits(acc->sum, DECIMAL_PRECISION_MAX);
+        if (!acc->flag) acc->sum = 0;
     }
 }
 
@@ -267,7 +194,7 @@ static void wide_merge(const struct aggregator *a, void *into, const void *from,
     (void)a, (void)charge;
     struct sum_wide *acc = into;
     const struct sum_wide *other = from;
-    if (other->is_set) wide_add(acc, other->sum);
+    if (other->flag) wide_add(acc, other->sum);
     acc->count += other->count;
 }
 
@@ -276,23 +203,9 @@ static void wide_result(const struct aggregator *a, unsigned char *const *payloa
     (void)arena;
     for (size_t i = 0; i < n; i++) {
         const struct sum_wide *acc = ACC_AT(struct sum_wide, payloads, a, i);
-        column->nulls[i] = acc->count == 0 || !acc->is_set;
+        column->nulls[i] = acc->count == 0 || !acc->flag;
         column->i128[i] = acc->sum;
     }
-}
-
-static void wide_encode(const struct aggregator *a, const void *accumulator, struct strbuf *out) {
-    (void)a;
-    const struct sum_wide *acc = accumulator;
-    field_put_i128(out, acc->sum);
-    field_put_i64(out, acc->count);
-    field_put_i64(out, acc->is_set);
-}
-
-static bool wide_decode(const struct aggregator *a, struct str *value, void *accumulator, int64_t *charge) {
-    (void)a, (void)charge;
-    struct sum_wide *acc = accumulator;
-    return field_take(value, &acc->sum, 16) && field_get_i64(value, &acc->count) && field_get_i64(value, &acc->is_set);
 }
 
 static const struct aggregate_kernel wide_kernel = {
@@ -306,8 +219,8 @@ static const struct aggregate_kernel wide_kernel = {
     .fields = {{NULL, NULL, STATE_FORM_I128, STATE_COMBINE_REPLACE},
                {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE},
                {" valid", "BOOLEAN", STATE_FORM_I64, STATE_COMBINE_REPLACE}},
-    .encode = wide_encode,
-    .decode = wide_decode,
+    .encode = sum_wide_encode,
+    .decode = sum_wide_decode,
 };
 
 static const struct aggregate_kernel *bind(const struct aggregator *a, bool retract) {

@@ -1,34 +1,28 @@
 // $SUM0, the SUM that Flink's planner puts beside STDDEV and VAR (sql/bind_reduce.c): it begins at 0, so that -0.0 becomes 0.0,
 // and a DECIMAL sum that has overflowed stays NULL. Without values it is NULL here: Flink writes that as a CASE around it.
 // Sums that are exact are SUM's own.
-#include "engine/aggregates/accumulator.h"
-#include "engine/aggregates/fields.h"
+#include "engine/aggregates/sums.h"
 
 #include "base/decimal.h"
 
 // --- FLOAT, DOUBLE ----------------------------------------------------------------------------------------------
 
-struct zero_f64 {
-    double sum;
-    int64_t count;  // of values; 0: the sum is NULL
-};
-
 static void f64_update(const struct aggregator *a, struct aggregate_rows *in) {
     const double *values = in->column->f64;
-    FOR_EACH_VALUE(struct zero_f64, in, a, acc, row,
+    FOR_EACH_VALUE(struct sum_f64, in, a, acc, row,
                    (acc->sum = round_to(a->type, acc->sum + values[row]), acc->count++));
 }
 
 static void f64_retract(const struct aggregator *a, struct aggregate_rows *in) {
     const double *values = in->column->f64;
-    FOR_EACH_VALUE(struct zero_f64, in, a, acc, row,
+    FOR_EACH_VALUE(struct sum_f64, in, a, acc, row,
                    (acc->sum = round_to(a->type, acc->sum - values[row]), acc->count--));
 }
 
 static void f64_merge(const struct aggregator *a, void *into, const void *from, int64_t *charge) {
     (void)charge;
-    struct zero_f64 *acc = into;
-    const struct zero_f64 *other = from;
+    struct sum_f64 *acc = into;
+    const struct sum_f64 *other = from;
     acc->sum = round_to(a->type, acc->sum + other->sum);
     acc->count += other->count;
 }
@@ -37,27 +31,14 @@ static void f64_result(const struct aggregator *a, unsigned char *const *payload
                        struct arena *arena) {
     (void)arena;
     for (size_t i = 0; i < n; i++) {
-        const struct zero_f64 *acc = ACC_AT(struct zero_f64, payloads, a, i);
+        const struct sum_f64 *acc = ACC_AT(struct sum_f64, payloads, a, i);
         column->nulls[i] = acc->count == 0;
         column->f64[i] = acc->sum;
     }
 }
 
-static void f64_encode(const struct aggregator *a, const void *accumulator, struct strbuf *out) {
-    (void)a;
-    const struct zero_f64 *acc = accumulator;
-    field_put_f64(out, acc->sum);
-    field_put_i64(out, acc->count);
-}
-
-static bool f64_decode(const struct aggregator *a, struct str *value, void *accumulator, int64_t *charge) {
-    (void)a, (void)charge;
-    struct zero_f64 *acc = accumulator;
-    return field_get_f64(value, &acc->sum) && field_get_i64(value, &acc->count);
-}
-
 static const struct aggregate_kernel f64_kernel = {
-    .size = sizeof(struct zero_f64),
+    .size = sizeof(struct sum_f64),
     .combinable = false,
     .update = f64_update,
     .retract = f64_retract,
@@ -66,42 +47,37 @@ static const struct aggregate_kernel f64_kernel = {
     .field_count = 2,
     .fields = {{NULL, NULL, STATE_FORM_F64, STATE_COMBINE_REPLACE},
                {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE}},
-    .encode = f64_encode,
-    .decode = f64_decode,
+    .encode = sum_f64_encode,
+    .decode = sum_f64_decode,
 };
 
 // --- DECIMAL that may overflow ----------------------------------------------------------------------------------
 
-struct zero_wide {
-    int128_unaligned sum;
-    int64_t count;
-    int64_t overflowed;
-};
-
-static void wide_add(struct zero_wide *acc, int128 value) {
-    if (acc->overflowed) return;
+// flag: it has overflowed.
+static void wide_add(struct sum_wide *acc, int128 value) {
+    if (acc->flag) return;
     acc->sum += value;  // |sum|, |value| < 10^38 < 2^127 / 1.7
-    acc->overflowed = !tide__decimal_fits(acc->sum, DECIMAL_PRECISION_MAX);
-    if (acc->overflowed) acc->sum = 0;
+    acc->flag = !tide__decimal_fits(acc->sum, DECIMAL_PRECISION_MAX);
+    if (acc->flag) acc->sum = 0;
 }
 
 static void wide_update(const struct aggregator *a, struct aggregate_rows *in) {
     const int128 *values = in->column->i128;
-    FOR_EACH_VALUE(struct zero_wide, in, a, acc, row, (wide_add(acc, values[row]), acc->count++));
+    FOR_EACH_VALUE(struct sum_wide, in, a, acc, row, (wide_add(acc, values[row]), acc->count++));
 }
 
 static void wide_retract(const struct aggregator *a, struct aggregate_rows *in) {
     const int128 *values = in->column->i128;
-    FOR_EACH_VALUE(struct zero_wide, in, a, acc, row, (wide_add(acc, -values[row]), acc->count--));
+    FOR_EACH_VALUE(struct sum_wide, in, a, acc, row, (wide_add(acc, -values[row]), acc->count--));
 }
 
 static void wide_merge(const struct aggregator *a, void *into, const void *from, int64_t *charge) {
     (void)a, (void)charge;
-    struct zero_wide *acc = into;
-    const struct zero_wide *other = from;
-    acc->overflowed |= other->overflowed;
+    struct sum_wide *acc = into;
+    const struct sum_wide *other = from;
+    acc->flag |= other->flag;
     wide_add(acc, other->sum);
-    if (acc->overflowed) acc->sum = 0;
+    if (acc->flag) acc->sum = 0;
     acc->count += other->count;
 }
 
@@ -109,29 +85,14 @@ static void wide_result(const struct aggregator *a, unsigned char *const *payloa
                         struct arena *arena) {
     (void)arena;
     for (size_t i = 0; i < n; i++) {
-        const struct zero_wide *acc = ACC_AT(struct zero_wide, payloads, a, i);
-        column->nulls[i] = acc->count == 0 || acc->overflowed;
+        const struct sum_wide *acc = ACC_AT(struct sum_wide, payloads, a, i);
+        column->nulls[i] = acc->count == 0 || acc->flag;
         column->i128[i] = acc->sum;
     }
 }
 
-static void wide_encode(const struct aggregator *a, const void *accumulator, struct strbuf *out) {
-    (void)a;
-    const struct zero_wide *acc = accumulator;
-    field_put_i128(out, acc->sum);
-    field_put_i64(out, acc->count);
-    field_put_i64(out, acc->overflowed);
-}
-
-static bool wide_decode(const struct aggregator *a, struct str *value, void *accumulator, int64_t *charge) {
-    (void)a, (void)charge;
-    struct zero_wide *acc = accumulator;
-    return field_take(value, &acc->sum, 16) && field_get_i64(value, &acc->count) &&
-           field_get_i64(value, &acc->overflowed);
-}
-
 static const struct aggregate_kernel wide_kernel = {
-    .size = sizeof(struct zero_wide),
+    .size = sizeof(struct sum_wide),
     .combinable = false,
     .update = wide_update,
     .retract = wide_retract,
@@ -141,8 +102,8 @@ static const struct aggregate_kernel wide_kernel = {
     .fields = {{NULL, NULL, STATE_FORM_I128, STATE_COMBINE_REPLACE},
                {" count", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE},
                {" overflowed", "BOOLEAN", STATE_FORM_I64, STATE_COMBINE_REPLACE}},
-    .encode = wide_encode,
-    .decode = wide_decode,
+    .encode = sum_wide_encode,
+    .decode = sum_wide_decode,
 };
 
 static const struct aggregate_kernel *bind(const struct aggregator *a, bool retract) {
