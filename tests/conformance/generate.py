@@ -323,6 +323,8 @@ class Maker:
             at = [values.read(self.time_type, row[-1]) // 1_000_000 for row in rows]
             behind = max([m - t for m, t in zip(itertools.accumulate(at, max), at)] or [0])
             self.delay = max(self.delay, (behind // base + 1) * base)
+            if self.delay >= 999_000:           # seconds take three digits at most
+                self.delay = -(-self.delay // 60_000) * 60_000
         last = stages[-1]
         covered = self.dealt() if self.shape in ('agg', 'agg-topn', 'sets') else []
         return {'name': name, 'columns': self.columns, 'rows': rows, 'delay_ms': self.delay,
