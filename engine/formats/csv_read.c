@@ -40,10 +40,10 @@ struct format_parser {
 struct scan {
     const char *data;
     size_t len;
-    size_t base;       // of the word
-    uint64_t ends;     // delimiters and line ends not yet consumed
-    uint64_t special;  // quotes and lone carriage returns from the row's start on
-    uint64_t high;     // bytes that are not ASCII, likewise
+    size_t base;                 // of the word
+    uint64_t ends;               // delimiters and line ends not yet consumed
+    uint64_t special;            // quotes and lone carriage returns from the row's start on
+    uint64_t high;               // bytes that are not ASCII, likewise
     bool row_special, row_high;  // the same of the row's earlier words
     __m128i delimiter, quote;
 };
@@ -84,11 +84,24 @@ static void scan_seek(struct scan *scan, size_t at) {
 // --- shortcuts for plain spellings ------------------------------------------------------------------------------
 
 static const uint64_t pow10_u64[] = {
-    UINT64_C(1),          UINT64_C(10),          UINT64_C(100),          UINT64_C(1000),
-    UINT64_C(10000),      UINT64_C(100000),      UINT64_C(1000000),      UINT64_C(10000000),
-    UINT64_C(100000000),  UINT64_C(1000000000),  UINT64_C(10000000000),  UINT64_C(100000000000),
-    UINT64_C(1000000000000),    UINT64_C(10000000000000),    UINT64_C(100000000000000),
-    UINT64_C(1000000000000000), UINT64_C(10000000000000000), UINT64_C(100000000000000000),
+    UINT64_C(1),
+    UINT64_C(10),
+    UINT64_C(100),
+    UINT64_C(1000),
+    UINT64_C(10000),
+    UINT64_C(100000),
+    UINT64_C(1000000),
+    UINT64_C(10000000),
+    UINT64_C(100000000),
+    UINT64_C(1000000000),
+    UINT64_C(10000000000),
+    UINT64_C(100000000000),
+    UINT64_C(1000000000000),
+    UINT64_C(10000000000000),
+    UINT64_C(100000000000000),
+    UINT64_C(1000000000000000),
+    UINT64_C(10000000000000000),
+    UINT64_C(100000000000000000),
     UINT64_C(1000000000000000000),
 };
 
@@ -99,7 +112,8 @@ static inline bool digits8(const char *s, size_t n, uint64_t *out) {
     unsigned shift = (unsigned)(8 - n) * 8;
     v = (v << shift) | (UINT64_C(0x3030303030303030) & ((UINT64_C(1) << shift) - 1));
     const uint64_t upper = UINT64_C(0xF0F0F0F0F0F0F0F0);
-    if (((v & upper) | (((v + UINT64_C(0x0606060606060606)) & upper) >> 4)) != UINT64_C(0x3333333333333333)) return false;
+    if (((v & upper) | (((v + UINT64_C(0x0606060606060606)) & upper) >> 4)) != UINT64_C(0x3333333333333333))
+        return false;
     v = ((v & UINT64_C(0x0F0F0F0F0F0F0F0F)) * 2561) >> 8;
     v = ((v & UINT64_C(0x00FF00FF00FF00FF)) * 6553601) >> 16;
     *out = ((v & UINT64_C(0x0000FFFF0000FFFF)) * UINT64_C(42949672960001)) >> 32;
@@ -169,7 +183,8 @@ static inline bool same19(const char *a, const char *b) {
 static inline bool fast_clock(const char *s, int64_t *out_ms) {
     unsigned h1 = (unsigned)s[0] - '0', h2 = (unsigned)s[1] - '0', m1 = (unsigned)s[3] - '0', m2 = (unsigned)s[4] - '0';
     unsigned s1 = (unsigned)s[6] - '0', s2 = (unsigned)s[7] - '0', hour = h1 * 10 + h2;
-    if (h1 > 2 || h2 > 9 || hour > 23 || m1 > 5 || m2 > 9 || s1 > 5 || s2 > 9 || s[2] != ':' || s[5] != ':') return false;
+    if (h1 > 2 || h2 > 9 || hour > 23 || m1 > 5 || m2 > 9 || s1 > 5 || s2 > 9 || s[2] != ':' || s[5] != ':')
+        return false;
     *out_ms = (int64_t)((hour * 60 + m1 * 10 + m2) * 60 + s1 * 10 + s2) * MILLIS_PER_SECOND;
     return true;
 }
@@ -195,7 +210,8 @@ static bool learn_second(struct csv_field *field, const char *s) {
 }
 
 // `yyyy-MM-dd HH:mm:ss` with a fraction of 3, 6 or 9 digits, or none.
-static inline bool fast_timestamp(struct csv_field *field, const char *s, size_t n, int64_t *out_ms, int32_t *out_nanos) {
+static inline bool fast_timestamp(struct csv_field *field, const char *s, size_t n, int64_t *out_ms,
+                                  int32_t *out_nanos) {
     if (n != 23 && n != 19 && n != 26 && n != 29) return false;
     if (!field->second_known || !same19(s, field->second_text)) {
         if (!learn_second(field, s)) return false;
@@ -233,7 +249,8 @@ static bool is_null(const struct csv_options *options, const struct csv_field *f
     return options->has_null && field->kind != CSV_NESTED && tide__csv_is_null(options, text);
 }
 
-static inline bool fast_cell(struct format_parser *parser, struct csv_field *field, const char *s, size_t n, size_t row) {
+static inline bool fast_cell(struct format_parser *parser, struct csv_field *field, const char *s, size_t n,
+                             size_t row) {
     if (is_null(&parser->options, field, (struct str){s, n})) {
         store_null(field, row);
         return true;
@@ -277,7 +294,8 @@ static inline bool fast_cell(struct format_parser *parser, struct csv_field *fie
 // --- the fast row -----------------------------------------------------------------------------------------------
 
 // The row at `start`, if it is a plain one. The scan stands at its first byte. *out_end is behind its line end.
-static inline bool fast_row(struct format_parser *parser, struct scan *scan, size_t start, size_t row, size_t *out_end) {
+static inline bool fast_row(struct format_parser *parser, struct scan *scan, size_t start, size_t row,
+                            size_t *out_end) {
     const char *data = scan->data;
     size_t field_start = start;
     uint32_t last = parser->field_count - 1;
@@ -294,7 +312,8 @@ static inline bool fast_row(struct format_parser *parser, struct scan *scan, siz
         if (line_end != (f == last)) return false;
         struct csv_field *field = &parser->fields[f];
         size_t end = line_end && at > field_start && data[at - 1] == '\r' ? at - 1 : at;
-        if (field->kind != CSV_SKIP && !fast_cell(parser, field, data + field_start, end - field_start, row)) return false;
+        if (field->kind != CSV_SKIP && !fast_cell(parser, field, data + field_start, end - field_start, row))
+            return false;
         field_start = at + 1;
         if (!line_end) continue;
         uint64_t behind = bit == 63 ? 0 : ~UINT64_C(0) << (bit + 1);
@@ -418,7 +437,8 @@ static size_t quoted_field(struct format_parser *parser, size_t at, struct str *
     struct text_builder builder = {.text = {data + at + 1, 0}};
     for (at++;;) {
         size_t from = at;
-        while (at < len && (unsigned char)data[at] != options->quote && (unsigned char)data[at] != options->escape) at++;
+        while (at < len && (unsigned char)data[at] != options->quote && (unsigned char)data[at] != options->escape)
+            at++;
         if (at > from) text_add(&builder, parser->arena, data + from, at - from);
         if (at == len) {
             fault(parser, open, "a quoted field begins here and is never closed");
@@ -530,25 +550,38 @@ static void check_count(struct format_parser *parser, size_t count, size_t start
         if (start == end) {
             fault(parser, start, "the line is empty, but a row of table \"%s\" has %u fields", table,
                   parser->field_count);
-            fault_hint(parser, "remove the line, or set 'csv.ignore-parse-errors' = 'true' to read what is missing as NULL");
+            fault_hint(parser,
+                       "remove the line, or set 'csv.ignore-parse-errors' = 'true' to read what is missing as NULL");
             return;
         }
         fault(parser, end, "the row has %zu %s, table \"%s\" has %u", count, count == 1 ? "field" : "fields", table,
               parser->field_count);
-        fault_hint(parser, "correct the line or 'csv.field-delimiter', or set 'csv.ignore-parse-errors' = 'true' to read "
-                           "what is missing as NULL");
+        fault_hint(parser,
+                   "correct the line or 'csv.field-delimiter', or set 'csv.ignore-parse-errors' = 'true' to read "
+                   "what is missing as NULL");
     }
+}
+
+// What a value that does not fit most likely is.
+static const char *value_hint(const struct format_parser *parser, const struct csv_field *field, struct str text) {
+    bool time = field->type->kind == TYPE_TIMESTAMP || field->type->kind == TYPE_TIMESTAMP_LTZ;
+    if (tide__str_ieq_c(text, field->name))
+        return "this looks like a header line: remove it (Flink's csv format has no option for one)";
+    if (text.len == 0 && !parser->options.has_null)
+        return "set 'csv.null-literal' = '' to read empty fields as NULL, or 'csv.ignore-parse-errors' = 'true'";
+    if (time && text.len > 10 && text.data[10] == 'T')
+        return "a time is written as 2024-01-31 12:00:00[.123], with a blank between date and time";
+    if (memchr(text.data, ';', text.len) != NULL || memchr(text.data, '\t', text.len) != NULL ||
+        memchr(text.data, '|', text.len) != NULL)
+        return "correct the value, or set 'csv.field-delimiter' if fields are separated otherwise";
+    return "correct the value, or set 'csv.ignore-parse-errors' = 'true' to read it as NULL";
 }
 
 static void bad_value(struct format_parser *parser, const struct csv_field *field, const struct token *token) {
     char buffer[80];
     fault(parser, token->place, "%s is no %s in column \"%s\" (field %u)", shown(token->text, buffer, sizeof(buffer)),
           tide__type_text(parser->arena, field->type), field->name, field->position + 1);
-    if (token->text.len == 0 && !parser->options.has_null) {
-        fault_hint(parser, "set 'csv.null-literal' = '' to read empty fields as NULL, or 'csv.ignore-parse-errors' = 'true'");
-    } else {
-        fault_hint(parser, "correct the value, or set 'csv.ignore-parse-errors' = 'true' to read it as NULL");
-    }
+    fault_hint(parser, value_hint(parser, field, token->text));
 }
 
 static void convert_tokens(struct format_parser *parser, size_t count, size_t row) {

@@ -156,6 +156,13 @@ def test_a_bad_row_stops_the_job_with_its_place(p):
     need(p.run('run', 'job.sql', '--output', 'tsv', '--no-header', exit=0).stdout.count('+I') >= 3, 'rows are missing')
 
 
+def test_a_header_line_is_taken_for_one(p):
+    p.write('job.sql', TABLE % '' + 'SELECT k, v FROM t;\n')
+    for text, word in (('ts,k,v\n', 'header line'), ('2024-01-01T00:00:00,a,1\n', 'blank between'), ('2024-01-01 00:00:00;a;1,2,3\n', 'field-delimiter')):
+        p.write('t.csv', text)
+        need(word in p.run('run', 'job.sql', exit=1).stderr, f'{text!r}: no hint of {word}')
+
+
 def test_a_failed_job_leaves_no_output_that_looks_whole(p):
     p.rows(500)
     with open(p.folder / 't.csv', 'a') as f:
