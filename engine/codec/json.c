@@ -240,6 +240,15 @@ bool tide__json_parse(struct str text, struct arena *arena, struct json *out, co
     return ok;
 }
 
+bool tide__json_parse_first(struct str text, struct arena *arena, struct json *out, const char **out_problem,
+                            size_t *out_at) {
+    struct reader r = {.text = text, .arena = arena};
+    bool ok = take_value(&r, out);
+    *out_problem = r.problem;
+    *out_at = r.at;
+    return ok;
+}
+
 // --- printing ------------------------------------------------------------------------------------------------------
 
 void tide__json_quote(struct str text, struct strbuf *out) {
@@ -260,26 +269,100 @@ void tide__json_quote(struct str text, struct strbuf *out) {
     tide__strbuf_append_char(out, '"');
 }
 
+void tide__json_print_number(struct str number, struct strbuf *out) {
+    struct strbuf digits = {0};
+    size_t i = 0;
+    int64_t scale = 0, exponent = 0;
+    bool negative = number.len > 0 && number.data[0] == '-', fraction = false, scaled = false, down = false;
+    for (i += negative; i < number.len; i++) {
+        char c = number.data[i];
+        if (c == '.') {
+            fraction = true;
+        } else if (c == 'e' || c == 'E') {
+            scaled = true;
+        } else if (scaled && (c == '+' || c == '-')) {
+            down = c == '-';
+        } else if (scaled) {
+            if (exponent < INT32_MAX) exponent = exponent * 10 + (c - '0');
+        } else {
+            if (digits.len > 0 || c != '0') tide__strbuf_append_char(&digits, c);
+            scale += fraction;
+        }
+    }
+    if (digits.len == 0) tide__strbuf_append_char(&digits, '0');
+    scale -= down ? -exponent : exponent;
+    int64_t count = (int64_t)digits.len, adjusted = count - 1 - scale;
+    if (scale >= 0 && adjusted >= -6) {
+        tide__strbuf_deinit(&digits);
+        if (!scaled) {
+            tide__strbuf_append_str(out, number);
+            return;
+        }
+        scaled = false;
+        // Written with an exponent, shown without: as digits and a point.
+        struct strbuf plain = {0};
+        for (size_t k = negative; k < number.len && number.data[k] != 'e' && number.data[k] != 'E'; k++)
+            if (number.data[k] != '.') tide__strbuf_append_char(&plain, number.data[k]);
+        size_t zeros = 0;
+        while (zeros + 1 < plain.len && plain.data[zeros] == '0') zeros++;
+        struct str rest = {plain.data + zeros, plain.len - zeros};
+        if (negative) tide__strbuf_append_char(out, '-');
+        for (int64_t k = (int64_t)rest.len; k <= scale; k++) {
+            tide__strbuf_append_char(out, '0');
+            if (k == (int64_t)rest.len) tide__strbuf_append_char(out, '.');
+        }
+        for (size_t k = 0; k < rest.len; k++) {
+            if (scale > 0 && k > 0 && (int64_t)(rest.len - k) == scale) tide__strbuf_append_char(out, '.');
+            tide__strbuf_append_char(out, rest.data[k]);
+        }
+        tide__strbuf_deinit(&plain);
+        return;
+    }
+    if (negative) tide__strbuf_append_char(out, '-');
+    tide__strbuf_append_char(out, digits.data[0]);
+    if (count > 1) tide__strbuf_append_char(out, '.');
+    tide__strbuf_append(out, digits.data + 1, digits.len - 1);
+    if (adjusted != 0) tide__strbuf_printf(out, "E%+lld", (long long)adjusted);
+    tide__strbuf_deinit(&digits);
+}
+
+// The member whose name comes next behind `last` (NULL: the first of all).
+static const struct json_member *next_member(const struct json *object, const struct json_member *last) {
+    const struct json_member *next = NULL;
+    for (size_t i = 0; i < object->count; i++) {
+        const struct json_member *m = &object->members[i];
+        if (last != NULL && tide__str_cmp(m->name, last->name) <= 0) continue;
+        if (next == NULL || tide__str_cmp(m->name, next->name) < 0) next = m;
+    }
+    return next;
+}
+
 void tide__json_print(const struct json *json, struct strbuf *out) {
-    bool object = json->kind == JSON_KIND_OBJECT;
     switch (json->kind) {
     case JSON_KIND_NULL: tide__strbuf_append_c(out, "null"); break;
     case JSON_KIND_BOOLEAN: tide__strbuf_append_c(out, json->boolean ? "true" : "false"); break;
-    case JSON_KIND_NUMBER: tide__strbuf_append_str(out, json->text); break;
+    case JSON_KIND_NUMBER: tide__json_print_number(json->text, out); break;
     case JSON_KIND_STRING: tide__json_quote(json->text, out); break;
     case JSON_KIND_ARRAY:
-    case JSON_KIND_OBJECT:
-        tide__strbuf_append_char(out, object ? '{' : '[');
+        tide__strbuf_append_char(out, '[');
         for (size_t i = 0; i < json->count; i++) {
             if (i > 0) tide__strbuf_append_char(out, ',');
-            if (object) {
-                tide__json_quote(json->members[i].name, out);
-                tide__strbuf_append_char(out, ':');
-            }
             tide__json_print(&json->members[i].value, out);
         }
-        tide__strbuf_append_char(out, object ? '}' : ']');
+        tide__strbuf_append_char(out, ']');
         break;
+    case JSON_KIND_OBJECT: {
+        const struct json_member *m = next_member(json, NULL);
+        tide__strbuf_append_char(out, '{');
+        for (bool first = true; m != NULL; m = next_member(json, m), first = false) {
+            if (!first) tide__strbuf_append_char(out, ',');
+            tide__json_quote(m->name, out);
+            tide__strbuf_append_char(out, ':');
+            tide__json_print(&m->value, out);
+        }
+        tide__strbuf_append_char(out, '}');
+        break;
+    }
     }
 }
 

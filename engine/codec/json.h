@@ -32,7 +32,12 @@ struct json_member {
 // Reads one value that is all of the text but blanks. Of equal names the last value counts. False: *out_problem
 // says what is wrong, *out_at where. Texts without escapes point into `text`.
 bool tide__json_parse(struct str text, struct arena *arena, struct json *out, const char **out_problem, size_t *out_at);
-// Compact, numbers as they were written.
+// The same, but what follows the value does not matter, as in Flink's functions.
+bool tide__json_parse_first(struct str text, struct arena *arena, struct json *out, const char **out_problem,
+                            size_t *out_at);
+// A number as Java's BigDecimal shows it: 1e2 is 1E+2.
+void tide__json_print_number(struct str number, struct strbuf *out);
+// Compact, members in the order of their names.
 void tide__json_print(const struct json *json, struct strbuf *out);
 // "text" with escapes, in quotes.
 void tide__json_quote(struct str text, struct strbuf *out);

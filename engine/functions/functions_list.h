@@ -108,6 +108,7 @@
     X(is_decimal, "IS_DECIMAL")                                                                                        \
     X(is_digit, "IS_DIGIT")                                                                                            \
     X(item, "ITEM")                                                                                                    \
+    X(json, "JSON")                                                                                                    \
     X(json_array, "JSON_ARRAY")                                                                                        \
     X(json_exists, "JSON_EXISTS")                                                                                      \
     X(json_object, "JSON_OBJECT")                                                                                      \

@@ -91,7 +91,9 @@ static void put_json(const struct column *column, size_t row, bool raw, const st
         number = number && (column->physical != PHYSICAL_F64 || isfinite(column->f64[row]));
         struct strbuf text = {0};
         tide__value_text(column, row, zone, &text);
-        if (number) {
+        if (number && column->physical == PHYSICAL_F64) {
+            tide__json_print_number(tide__strbuf_str(&text), out);
+        } else if (number) {
             tide__strbuf_append_str(out, tide__strbuf_str(&text));
         } else {
             tide__json_quote(tide__strbuf_str(&text), out);
@@ -105,7 +107,8 @@ static void put_json(const struct column *column, size_t row, bool raw, const st
 // A call that makes JSON stands in another one as JSON, not as a string.
 static bool makes_json(const struct expr *expr) {
     return expr->kind == EXPR_CALL &&
-           (expr->function == &tide__fn_json_object || expr->function == &tide__fn_json_array);
+           (expr->function == &tide__fn_json_object || expr->function == &tide__fn_json_array ||
+            expr->function == &tide__fn_json);
 }
 
 static bool absent_on_null(const struct expr *call) {
@@ -199,6 +202,29 @@ static bool make_json_quote(const struct expr *call, const struct column *args, 
     return true;
 }
 
+// JSON(text): the text as JSON inside of JSON_OBJECT and JSON_ARRAY; blanks are null.
+static tide_status run_json(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                            struct selection rows, struct column *out, tide_error *err) {
+    struct strbuf text = {0};
+    tide_status status = TIDE_OK;
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth), at = 0;
+        struct str s = args[0].str[i];
+        struct json json = {0};
+        const char *problem = NULL;
+        while (s.len > 0 && s.data[0] == ' ') s.data++, s.len--;
+        tide__strbuf_clear(&text);
+        if (s.len > 0 && !tide__json_parse_first(s, ctx->scratch, &json, &problem, &at)) {
+            TIDE_TRY_OR(status, tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "no JSON: %s", problem), done);
+        }
+        tide__json_print(&json, &text);
+        out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+    }
+done:
+    tide__strbuf_deinit(&text);
+    return status;
+}
+
 static tide_status run_json_quote(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                   struct selection rows, struct column *out, tide_error *err) {
     return tide__text_rows(ctx, call, args, rows, make_json_quote, out);
@@ -221,12 +247,34 @@ static tide_status run_json_unquote(struct eval_context *ctx, const struct expr 
 
 // --- types ---------------------------------------------------------------------------------------------------------
 
+// Flink's JSON has no DATE, TIME and INTERVAL; keys of maps are strings.
+static bool has_json(const struct type *type) {
+    if (type->kind == TYPE_DATE || type->kind == TYPE_TIME || tide__type_is_interval(type)) return false;
+    if (type->kind == TYPE_MAP && !tide__type_is_string(type->children[0].type)) return false;
+    for (uint32_t i = 0; i < type->child_count; i++) {
+        if (!has_json(type->children[i].type)) return false;
+    }
+    return true;
+}
+
+static tide_status check_values(struct infer_context *ctx, const struct expr *call, uint32_t from, uint32_t step,
+                                tide_error *err) {
+    for (uint32_t i = from; i < call->arg_count; i += step) {
+        if (has_json(call->args[i]->type)) continue;
+        tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[i]->pos, "%s can't be written as JSON",
+                      tide__type_text(ctx->arena, tide__type_with_nullable(ctx->arena, call->args[i]->type, true)));
+        return tide__fail_hint(err, "CAST it to STRING; keys of a MAP must be STRING too");
+    }
+    return TIDE_OK;
+}
+
 static tide_status infer_object(struct infer_context *ctx, struct expr *call, tide_error *err) {
     for (uint32_t i = 1; i < call->arg_count; i += 2) {
         if (!tide__type_is_string(call->args[i]->type)) {
             return tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[i]->pos, "a key of JSON_OBJECT must be a STRING");
         }
     }
+    TIDE_TRY(check_values(ctx, call, 2, 2, err));
     for (uint32_t i = 1; i < call->arg_count; i++) {
         if (call->args[i]->type->kind != TYPE_NULL) continue;
         TIDE_TRY(tide__infer_cast(ctx, call, i, tide__type_make(TYPE_VARCHAR, true), err));
@@ -236,6 +284,7 @@ static tide_status infer_object(struct infer_context *ctx, struct expr *call, ti
 }
 
 static tide_status infer_array(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    TIDE_TRY(check_values(ctx, call, 1, 1, err));
     for (uint32_t i = 1; i < call->arg_count; i++) {
         if (call->args[i]->type->kind != TYPE_NULL) continue;
         TIDE_TRY(tide__infer_cast(ctx, call, i, tide__type_make(TYPE_VARCHAR, true), err));
@@ -246,6 +295,7 @@ static tide_status infer_array(struct infer_context *ctx, struct expr *call, tid
 
 static tide_status infer_json_string(struct infer_context *ctx, struct expr *call, tide_error *err) {
     TIDE_TRY(tide__infer_args(ctx, call, "A", err));
+    TIDE_TRY(check_values(ctx, call, 0, 1, err));
     if (call->args[0]->type->kind == TYPE_NULL) {
         TIDE_TRY(tide__infer_cast(ctx, call, 0, tide__type_make(TYPE_VARCHAR, true), err));
     }
@@ -259,6 +309,7 @@ static tide_status infer_text(struct infer_context *ctx, struct expr *call, tide
     return TIDE_OK;
 }
 
+static const struct function_kernel kernel_json = {.null_if_any = true, .run = run_json};
 static const struct function_kernel kernel_json_object = {.run = run_json_object};
 static const struct function_kernel kernel_json_array = {.run = run_json_array};
 static const struct function_kernel kernel_json_string = {.null_if_any = true, .run = run_json_string};
@@ -319,4 +370,15 @@ const struct function tide__fn_json_unquote = {
     .summary = "The text of a JSON string.",
     .example = "JSON_UNQUOTE('\"ab\"')",
     .example_result = "ab",
+};
+const struct function tide__fn_json = {
+    .name = "JSON",
+    .arg_min = 1,
+    .arg_max = 1,
+    .infer = infer_text,
+    .kernel = &kernel_json,
+    .signature = "JSON(STRING)",
+    .summary = "A text that is JSON already, as a value in JSON_OBJECT and JSON_ARRAY.",
+    .example = "JSON_ARRAY(JSON('{\"a\": 1}'))",
+    .example_result = "[{\"a\":1}]",
 };

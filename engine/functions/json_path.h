@@ -4,11 +4,24 @@
 
 #include "engine/codec/json.h"
 
-enum json_step_kind { JSON_STEP_NAME, JSON_STEP_INDEX, JSON_STEP_ALL, JSON_STEP_DEEP };
+enum json_step_kind {
+    JSON_STEP_NAME,
+    JSON_STEP_NAMES,    // an object of some members
+    JSON_STEP_INDEX,
+    JSON_STEP_INDEXES,  // an array of some elements
+    JSON_STEP_SLICE,    // from index to end, which is not in it
+    JSON_STEP_ALL,
+    JSON_STEP_DEEP,
+    JSON_STEP_LENGTH,   // `.length()`
+};
 struct json_step {
     enum json_step_kind kind;
     struct str name;  // NAME, DEEP
-    int64_t index;    // INDEX; negative: from the end
+    int64_t index;    // INDEX, SLICE; negative: from the end
+    int64_t end;      // SLICE
+    size_t count;     // NAMES, INDEXES
+    struct str *names;
+    int64_t *indexes;
 };
 
 struct json_path {

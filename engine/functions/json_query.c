@@ -47,8 +47,14 @@ static enum outcome look_up(struct eval_context *ctx, const struct expr *call, c
     *out_lax = path.lax;
     *out_problem = problem;
     if (problem != NULL) return FAILED;
-    if (!tide__json_parse(args[0].str[row], ctx->scratch, &root, out_problem, &at)) return path.lax ? EMPTY : FAILED;
-    if (tide__json_path_find(&path, &root, ctx->scratch, out)) return FOUND;
+    if (!tide__json_parse_first(args[0].str[row], ctx->scratch, &root, out_problem, &at)) {
+        return path.lax ? EMPTY : FAILED;
+    }
+    if (tide__json_path_find(&path, &root, ctx->scratch, out)) {
+        if (out->kind != JSON_KIND_NULL) return FOUND;
+        *out_problem = "the value is null";
+        return path.lax ? EMPTY : FAILED;
+    }
     *out_problem = "the path finds nothing";
     return path.lax ? EMPTY : FAILED;
 }
@@ -67,27 +73,34 @@ static bool is_scalar(const struct json *json) {
 
 // --- JSON_VALUE ----------------------------------------------------------------------------------------------------
 
-static struct str scalar_text(const struct json *json) {
+static struct str scalar_text(const struct json *json, struct arena *arena) {
     if (json->kind == JSON_KIND_BOOLEAN) return json->boolean ? STR_LIT("true") : STR_LIT("false");
-    return json->text;
+    if (json->kind != JSON_KIND_NUMBER) return json->text;
+    struct strbuf text = {0};
+    tide__json_print_number(json->text, &text);
+    struct str copy = tide__str_copy(arena, text.data, text.len);
+    tide__strbuf_deinit(&text);
+    return copy;
 }
 
-// Stores a scalar in the type of RETURNING; false if it is none of that type.
-static bool put_scalar(const struct json *json, struct column *out, size_t row) {
-    struct str text = scalar_text(json);
-    bool boolean = false;
+// Stores a scalar in the type of RETURNING; false if it is none of that type. A DOUBLE takes a number with a point or an
+// exponent only: Flink casts the object that its parser made.
+static bool put_scalar(const struct json *json, struct arena *arena, struct column *out, size_t row) {
+    bool whole = json->kind == JSON_KIND_NUMBER && memchr(json->text.data, '.', json->text.len) == NULL &&
+                 memchr(json->text.data, 'e', json->text.len) == NULL && memchr(json->text.data, 'E', json->text.len) == NULL;
     switch (out->type->kind) {
-    case TYPE_BOOLEAN:
-        if (!tide__text_to_boolean(text, &boolean)) return false;
-        out->bools[row] = boolean;
-        return true;
-    case TYPE_DOUBLE: return tide__text_to_double(text, &out->f64[row]);
+    case TYPE_BOOLEAN: out->bools[row] = json->boolean; return json->kind == JSON_KIND_BOOLEAN;
+    case TYPE_DOUBLE:
+        return json->kind == JSON_KIND_NUMBER && !whole && tide__text_to_double(json->text, &out->f64[row]);
     case TYPE_INT:
-    case TYPE_BIGINT:
-        return tide__text_to_integer(text, &out->i64[row]) &&
-               tide__wrap_integer(out->type->kind, out->i64[row]) == out->i64[row];
-    default: out->str[row] = text; return true;
+        return whole && tide__text_to_integer(json->text, &out->i64[row]) &&
+               (int32_t)out->i64[row] == out->i64[row];
+    default: out->str[row] = scalar_text(json, arena);
     }
+    if (out->type->precision < TYPE_STRING_LENGTH) {
+        out->str[row].len = tide__text_prefix(out->str[row], out->type->precision);
+    }
+    return true;
 }
 
 static void put_default(const struct column *value, struct column *out, size_t row) {
@@ -113,12 +126,17 @@ static tide_status run_json_value(struct eval_context *ctx, const struct expr *c
             continue;
         }
         enum outcome outcome = look_up(ctx, call, args, i, &found, &lax, &problem);
-        if (outcome == FOUND && (found.kind == JSON_KIND_NULL || (lax && !is_scalar(&found)))) outcome = EMPTY;
-        if (outcome == FOUND && (!is_scalar(&found) || !put_scalar(&found, out, i))) {
+        if (outcome == FOUND && lax && !is_scalar(&found)) outcome = EMPTY;
+        if (outcome == FOUND && !is_scalar(&found)) {
             outcome = FAILED;
-            problem = is_scalar(&found) ? "the value is of another type" : "the value is an array or an object";
+            problem = "the value is an array or an object";
         }
-        if (outcome == FOUND) continue;
+        if (outcome == FOUND) {
+            if (put_scalar(&found, ctx->scratch, out, i)) continue;
+            tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "JSON_VALUE of path '%.*s' finds a value of another type than %s",
+                          STR_ARG(args[1].str[i]), tide__type_text(ctx->scratch, call->type));
+            return tide__fail_hint(err, "return STRING and TRY_CAST it");
+        }
         struct str behavior = outcome == EMPTY ? plan->on_empty : plan->on_error;
         if (tide__str_eq_c(behavior, "ERROR")) return json_error(call, args, i, outcome, problem, err);
         uint32_t value = outcome == EMPTY ? 4 : 6;
@@ -139,11 +157,11 @@ static tide_status infer_json_value(struct infer_context *ctx, struct expr *call
     struct type type = tide__type_make(TYPE_VARCHAR, true);
     if (call->arg_count > 2 && call->args[2]->type->kind != TYPE_NULL) type = *call->args[2]->type;
     bool supported = type.kind == TYPE_VARCHAR || type.kind == TYPE_BOOLEAN || type.kind == TYPE_INT ||
-                     type.kind == TYPE_BIGINT || type.kind == TYPE_DOUBLE;
+                     type.kind == TYPE_DOUBLE;
     if (!supported) {
         tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[2]->pos, "JSON_VALUE can't return %s",
                       tide__type_text(ctx->arena, &type));
-        return tide__fail_hint(err, "it returns STRING, BOOLEAN, INTEGER, BIGINT or DOUBLE");
+        return tide__fail_hint(err, "it returns STRING, BOOLEAN, INTEGER or DOUBLE; CAST that");
     }
     for (uint32_t i = 4; i < call->arg_count; i += 2) TIDE_TRY(tide__infer_cast(ctx, call, i, type, err));
     tide__infer_result_like(ctx, call, &type, true);
@@ -160,7 +178,6 @@ static tide_status query_row(struct eval_context *ctx, const struct expr *call, 
     bool lax = false;
     const char *problem = NULL;
     enum outcome outcome = look_up(ctx, call, args, row, &found, &lax, &problem);
-    if (outcome == FOUND && found.kind == JSON_KIND_NULL) outcome = EMPTY;
     bool always = tide__str_eq_c(plan->wrapper, "UNCONDITIONAL");
     bool wrap = always || (tide__str_eq_c(plan->wrapper, "CONDITIONAL") && found.kind != JSON_KIND_ARRAY);
     if (outcome == FOUND && is_scalar(&found) && !wrap) {
@@ -230,6 +247,7 @@ static tide_status run_json_query(struct eval_context *ctx, const struct expr *c
             tide__put_null(out, i);
         } else {
             out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
+            if (!array) out->str[i].len = tide__text_prefix(out->str[i], call->type->precision);
         }
     }
 done:
@@ -256,6 +274,10 @@ static tide_status infer_json_query(struct infer_context *ctx, struct expr *call
                       tide__type_text(ctx->arena, returning));
         return TIDE_ERR_VALIDATE;
     }
+    if (returning != NULL && returning->kind != TYPE_NULL) {
+        tide__infer_result_like(ctx, call, returning, true);
+        return TIDE_OK;
+    }
     tide__infer_result(ctx, call, TYPE_VARCHAR, true);
     return TIDE_OK;
 }
@@ -273,7 +295,7 @@ static tide_status run_json_exists(struct eval_context *ctx, const struct expr *
         const char *problem = NULL;
         enum outcome outcome = look_up(ctx, call, args, i, &found, &lax, &problem);
         if (outcome != FAILED) {
-            out->bools[i] = outcome == FOUND && found.kind != JSON_KIND_NULL;
+            out->bools[i] = outcome == FOUND;
         } else if (tide__str_eq_c(plan->on_error, "ERROR")) {
             return json_error(call, args, i, outcome, problem, err);
         } else if (tide__str_eq_c(plan->on_error, "UNKNOWN")) {
@@ -289,8 +311,7 @@ static tide_status infer_json_exists(struct infer_context *ctx, struct expr *cal
     TIDE_TRY(tide__infer_args(ctx, call, "SSS", err));
     struct json_plan *plan = make_plan(ctx, call);
     plan->on_error = literal_text(call, 2, "FALSE");
-    bool unknown = tide__str_eq_c(plan->on_error, "UNKNOWN");
-    tide__infer_result(ctx, call, TYPE_BOOLEAN, unknown || tide__infer_any_nullable(call));
+    tide__infer_result(ctx, call, TYPE_BOOLEAN, true);
     return TIDE_OK;
 }
 
@@ -304,7 +325,7 @@ static tide_status run_is_json(struct eval_context *ctx, const struct expr *call
         const char *problem = NULL;
         size_t at = 0;
         bool ok = !tide__column_is_null(&args[0], i) &&
-                  tide__json_parse(args[0].str[i], ctx->scratch, &json, &problem, &at);
+                  tide__json_parse_first(args[0].str[i], ctx->scratch, &json, &problem, &at);
         if (ok && tide__str_eq_c(wanted, "OBJECT")) ok = json.kind == JSON_KIND_OBJECT;
         if (ok && tide__str_eq_c(wanted, "ARRAY")) ok = json.kind == JSON_KIND_ARRAY;
         if (ok && tide__str_eq_c(wanted, "SCALAR")) ok = is_scalar(&json);
