@@ -58,7 +58,8 @@ def main():
             check(f'a row of {size} bytes', code == want and (got == [str(size)] if not want else '16 MiB' in err), f'exit {code} {got} {err}')
         (folder / 'in.csv.gz').write_bytes(gzip.compress(b'a\n'))
         (folder / 'in.csv').write_text('a\n')
-        for name, options, word in (('compressed files', "'path'='in.csv.gz','format'='csv'", 'compressed'),
+        for name, options, word in (('csv.field-delimiter', "'path'='in.csv','format'='csv','csv.field-delimiter'='\u00a7'", 'ASCII'),
+                                    ('compressed files', "'path'='in.csv.gz','format'='csv'", 'compressed'),
                                     ('raw.charset', "'path'='in.csv','format'='raw','raw.charset'='UTF-16'", 'raw.charset')):
             (folder / 'q.sql').write_text(f"CREATE TABLE t (s STRING) WITH ('connector'='filesystem',{options});\nSELECT * FROM t;\n")
             code, got, err = run(binary, 'q.sql', folder)
