@@ -16,7 +16,6 @@ OURS = {
     'json-value-returning-mismatch': ['<NULL>'],
     'least-decimal-int-null': ['1\t1.000', '2\t-2.500', '3\t1.000', '4\t<NULL>'],
     'order-by-nan': ['2\tNaN\t1', '3\t7.0\t2', '1\t1.5\t3', '4\t-1.0\t4'],
-    'to-date-unparsable': ['1\t2020-02-29', '2\t<NULL>'],
 }
 
 
