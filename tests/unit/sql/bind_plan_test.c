@@ -243,22 +243,18 @@ static const struct plan_case {
      "SELECT k, g, COUNT(*), GROUPING(k) FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' "
      "MINUTE) GROUP BY window_start, window_end, GROUPING SETS ((k), (g), ())",
      "sink-1\n"
-     "  calc-2 [k, g, COUNT(*), CASE(=($e, 0), 0, =($e, 1), 1, 1)]\n"
-     "    window-aggregate-1 TUMBLE(600000) attached keys=k,g,$e COUNT(*)\n"
-     "      expand-1 [window_start, window_end, k, NULL, 0] [window_start, window_end, NULL, g, 1] [window_start, window_end, NULL, NULL, 2]\n"
-     "        calc-1 [window_start, window_end, k, g]\n"
-     "          window-tvf-1 TUMBLE(ts, 600000)\n"
-     "            scan-1 t reads=k,g,ts [k, g, ts] time=ts watermark=-(ts, 1000)\n"},
+     "  calc-1 [k, g, COUNT(*), CASE(=($e, 0), 0, =($e, 1), 1, 1)]\n"
+     "    window-aggregate-1 TUMBLE(ts, 600000) keys=k,g,$e COUNT(*)\n"
+     "      expand-1 [k, NULL, 0, ts] [NULL, g, 1, ts] [NULL, NULL, 2, ts]\n"
+     "        scan-1 t reads=k,g,ts [k, g, ts] time=ts watermark=-(ts, 1000)\n"},
     {"rollup",
      "SELECT k, g, SUM(v) FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTE) GROUP BY "
      "window_start, window_end, ROLLUP (k, g)",
      "sink-1\n"
-     "  calc-2 [k, g, SUM(v)]\n"
-     "    window-aggregate-1 TUMBLE(600000) attached keys=k,g,$e SUM(v)\n"
-     "      expand-1 [window_start, window_end, k, g, v, 0] [window_start, window_end, k, NULL, v, 1] [window_start, window_end, NULL, NULL, v, 2]\n"
-     "        calc-1 [window_start, window_end, k, g, v]\n"
-     "          window-tvf-1 TUMBLE(ts, 600000)\n"
-     "            scan-1 t reads=k,g,v,ts [k, g, v, ts] time=ts watermark=-(ts, 1000)\n"},
+     "  calc-1 [k, g, SUM(v)]\n"
+     "    window-aggregate-1 TUMBLE(ts, 600000) keys=k,g,$e SUM(v)\n"
+     "      expand-1 [k, g, v, 0, ts] [k, NULL, v, 1, ts] [NULL, NULL, v, 2, ts]\n"
+     "        scan-1 t reads=k,g,v,ts [k, g, v, ts] time=ts watermark=-(ts, 1000)\n"},
     {"hop, cumulate, offset",
      "SELECT COUNT(*) FROM HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE, INTERVAL '10' "
      "MINUTE, INTERVAL '1' MINUTE) GROUP BY window_start, window_end; SELECT COUNT(*) FROM "
