@@ -231,15 +231,17 @@ struct order_by {
     struct sort_key *keys;
 };
 TIDE_CHECKED tide_status tide__bind_order_item(struct order_by *order, const struct ast_order_item *item);
-// Puts the order and the limit of `query` on *inout, whose first `visible_count` fields are then left.
+// Puts the order and the limit of `query` on *inout, whose first `visible_count` fields are then left. The limit counts the
+// rows for each value of the last `group_count` of these.
 TIDE_CHECKED tide_status tide__bind_ordered(struct binder *b, const struct ast_query *query,
                                             const struct sort_key *keys, uint32_t key_count, uint32_t visible_count,
-                                            struct relation *inout);
+                                            uint32_t group_count, struct relation *inout);
 TIDE_CHECKED tide_status tide__bind_tail(struct binder *b, const struct ast_query *query, struct relation *inout);
 
 // --- Subqueries ---
 
-// [NOT] EXISTS (..), x [NOT] IN (..), also under NOT: a condition of WHERE that becomes a SEMI or ANTI join.
+// [NOT] EXISTS (..), x [NOT] IN (..), x > ANY|ALL (..), also under NOT: a condition of WHERE that becomes a SEMI or ANTI join.
+const char *tide__bind_comparison_name(enum ast_op op, bool inverse);
 bool tide__bind_is_semi_join(const struct ast_expr *ast);
 TIDE_CHECKED tide_status tide__bind_semi_join(struct select_scope *s, const struct ast_expr *ast,
                                               struct plan_node *input, struct plan_node **out);

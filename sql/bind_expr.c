@@ -169,6 +169,17 @@ static const char *operator_name(enum ast_op op) {
     return "?";
 }
 
+const char *tide__bind_comparison_name(enum ast_op op, bool inverse) {
+    static const struct {
+        enum ast_op op, inverse;
+    } pairs[] = {{OP_EQUAL, OP_NOT_EQUAL},    {OP_NOT_EQUAL, OP_EQUAL},    {OP_LESS, OP_GREATER_EQUAL},
+                 {OP_LESS_EQUAL, OP_GREATER}, {OP_GREATER, OP_LESS_EQUAL}, {OP_GREATER_EQUAL, OP_LESS}};
+    for (size_t i = 0; inverse && i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        if (pairs[i].op == op) return operator_name(pairs[i].inverse);
+    }
+    return operator_name(op);
+}
+
 static bool is_comparison(enum ast_op op) {
     return op >= OP_EQUAL && op <= OP_GREATER_EQUAL;
 }
@@ -325,7 +336,8 @@ static tide_status bind_field(struct select_scope *s, const struct ast_expr *ast
 
 static tide_status bind_quantified(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
     struct binder *b = s->binder;
-    if (ast->query != NULL) return unsupported(s, ast, "a comparison with ANY or ALL of a query");
+    if (ast->query != NULL)
+        return unsupported(s, ast, "a comparison with ANY or ALL of a query, other than as a condition of WHERE,");
     struct expr **args;
     TIDE_TRY(bind_all(s, &ast->args, &args));
     struct expr **sides = ARENA_ARRAY(b->arena, struct expr *, ast->args.count);

@@ -170,7 +170,8 @@ static void all_fields(struct binder *b, const struct relation *left, const stru
 static tide_status check_join(struct binder *b, const struct ast_table_ref *ref) {
     const char *what = NULL;
     if (ref->right->system_time != NULL) what = "joins FOR SYSTEM_TIME AS OF are";
-    if (ref->right->lateral && ref->right->kind != TABLE_UNNEST) what = "LATERAL is";
+    if (ref->right->lateral && ref->right->kind != TABLE_UNNEST && ref->right->kind != TABLE_SUBQUERY)
+        what = "LATERAL is";
     if (what == NULL) return TIDE_OK;
     return tide__fail_at(b->err, TIDE_ERR_PLAN, ref->join_pos, "%s not supported yet", what);
 }
@@ -180,16 +181,48 @@ static tide_status on_condition(struct binder *b, const struct ast_table_ref *re
     return tide__bind_condition(&scope, ref->on, &all->node->join.condition);
 }
 
+// LATERAL (SELECT ..): it may look at the left side in its WHERE. What its conditions need of it is hidden.
+static tide_status lateral_query(struct binder *b, const struct ast_table_ref *ref, const struct relation *left,
+                                 struct correlation *correlation, struct relation *out) {
+    struct select_scope scope = {.binder = b, .input = left, .clause = "LATERAL query"};
+    const struct ast_table_ref *right = ref->right;
+    TIDE_TRY(tide__bind_correlated(&scope, right->query, out, correlation));
+    uint32_t fields = out->node->field_count, visible = fields - correlation->item_count;
+    out->tables = ARENA_ARRAY(b->arena, struct str, fields);
+    out->hidden = ARENA_ARRAY(b->arena, bool, fields);
+    for (uint32_t i = 0; i < fields; i++) {
+        out->tables[i] = right->alias.text;
+        out->hidden[i] = i >= visible;
+    }
+    if (right->columns.count == 0) return TIDE_OK;
+    if (right->columns.count != visible) {
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, right->columns.items[0].pos, "%u column names for %u columns",
+                             right->columns.count, visible);
+    }
+    for (uint32_t i = 0; i < visible; i++) {
+        out->node->fields[i].name = tide__bind_name(b, right->columns.items[i].text);
+    }
+    return TIDE_OK;
+}
+
 tide_status tide__bind_join(struct binder *b, const struct ast_table_ref *ref, struct relation *out) {
     struct relation left, right, all;
     TIDE_TRY(tide__bind_from(b, ref->left, &left));
     TIDE_TRY(check_join(b, ref));
     if (ref->right->kind == TABLE_UNNEST) return tide__bind_unnest_join(b, ref, &left, out);
-    TIDE_TRY(tide__bind_from(b, ref->right, &right));
+    struct correlation correlation = {0};
+    bool lateral = ref->right->kind == TABLE_SUBQUERY && ref->right->lateral;
+    if (lateral) {
+        TIDE_TRY(lateral_query(b, ref, &left, &correlation, &right));
+    } else {
+        TIDE_TRY(tide__bind_from(b, ref->right, &right));
+    }
     struct plan_node *node = tide__node_join(b->arena, join_kind(ref->join), left.node, right.node, ref->join_pos);
     all_fields(b, &left, &right, node, &all);
     *out = all;
-    if (ref->on != NULL) return on_condition(b, ref, &all);
+    if (ref->on != NULL) TIDE_TRY(on_condition(b, ref, &all));
+    TIDE_TRY(tide__bind_join_condition(b, &correlation, left.node->field_count, &node->join.condition));
+    if (ref->on != NULL) return TIDE_OK;
     if (!ref->natural && ref->using_columns.count == 0) return TIDE_OK;
     struct using_columns u = {.binder = b, .ref = ref, .left = &left, .right = &right};
     TIDE_TRY(find_using(&u));

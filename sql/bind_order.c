@@ -88,6 +88,12 @@ static tide_status limited(struct binder *b, const struct ast_query *query, cons
     return TIDE_OK;
 }
 
+static void partition(struct binder *b, struct plan_node *node, uint32_t first, uint32_t count) {
+    node->rank.partition_count = count;
+    node->rank.partitions = ARENA_ARRAY(b->arena, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) node->rank.partitions[i] = first + i;
+}
+
 static struct plan_node *sorted(struct binder *b, const struct ast_query *query, const struct sort_key *keys,
                                 uint32_t key_count, struct plan_node *input) {
     struct plan_node *node = tide__node_new(b->arena, PLAN_SORT, query->order_pos, 1, input->field_count);
@@ -100,10 +106,12 @@ static struct plan_node *sorted(struct binder *b, const struct ast_query *query,
 }
 
 tide_status tide__bind_ordered(struct binder *b, const struct ast_query *query, const struct sort_key *keys,
-                               uint32_t key_count, uint32_t visible_count, struct relation *inout) {
+                               uint32_t key_count, uint32_t visible_count, uint32_t group_count,
+                               struct relation *inout) {
     struct plan_node *input = inout->node;
     if (query->limit != NULL) {
         TIDE_TRY(limited(b, query, keys, key_count, input, &inout->node));
+        if (inout->node->kind == PLAN_RANK) partition(b, inout->node, visible_count - group_count, group_count);
     } else if (query->offset != NULL) {
         tide__fail_at(b->err, TIDE_ERR_PLAN, query->offset->pos, "OFFSET needs a LIMIT");
         return tide__fail_hint(b->err, "add LIMIT or FETCH NEXT n ROWS ONLY");
@@ -139,7 +147,7 @@ tide_status tide__bind_tail(struct binder *b, const struct ast_query *query, str
         }
         inout->node = calc;
     }
-    return tide__bind_ordered(b, query, order.keys, order.key_count, count, inout);
+    return tide__bind_ordered(b, query, order.keys, order.key_count, count, 0, inout);
 }
 
 // --- Planning ---

@@ -129,6 +129,8 @@ static tide_status find_empty_group(struct select *select) {
 
 // Names in ORDER BY are those of the select list first.
 static tide_status bind_order(struct select *select) {
+    // The order of a subquery means nothing without a limit.
+    if (select->query->order_by.count == 0 || (select->query->limit == NULL && select->is_subquery)) return TIDE_OK;
     const struct ast_order *asts = &select->query->order_by;
     struct select_scope *scope = &select->scope;
     struct arena *arena = select->binder->arena;
@@ -177,9 +179,7 @@ static tide_status bind_clauses(struct select *select) {
         TIDE_TRY(tide__bind_condition(scope, query->qualify, &select->qualify));
         scope->alias_query = NULL;
     }
-    // The order of a subquery means nothing without a limit.
-    bool ordered = query->order_by.count > 0 && (query->limit != NULL || !select->is_subquery);
-    return ordered ? bind_order(select) : TIDE_OK;
+    return TIDE_OK;
 }
 
 // --- Virtual columns become real ones ---
@@ -424,6 +424,7 @@ tide_status tide__bind_select(struct binder *b, const struct ast_query *query, s
     TIDE_TRY(bind_clauses(&select));
     select.input.node = filtered;
     if (correlation != NULL) TIDE_TRY(correlate(&select, correlation));
+    TIDE_TRY(bind_order(&select));
     struct relation aggregation_input = select.input;
     select.scope.input = &aggregation_input;
     if (query->has_group_by || select.scope.has_aggregate) TIDE_TRY(aggregate(&select));
@@ -436,5 +437,6 @@ tide_status tide__bind_select(struct binder *b, const struct ast_query *query, s
     select_calc(&select, out);
     if (query->distinct) out->node = tide__node_distinct(b->arena, out->node, query->distinct_pos);
     uint32_t visible = select.order.key_count > 0 ? select.order.visible_count : select.item_count;
-    return tide__bind_ordered(b, query, select.order.keys, select.order.key_count, visible, out);
+    return tide__bind_ordered(b, query, select.order.keys, select.order.key_count, visible,
+                              correlation == NULL ? 0 : correlation->item_count, out);
 }

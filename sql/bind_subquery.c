@@ -224,9 +224,14 @@ tide_status tide__bind_correlated(struct select_scope *s, const struct ast_query
     tide_status status = tide__bind_query(b, query, out);
     b->correlation = outer;
     TIDE_TRY(status);
-    if (correlation->condition_count == 0 || (query->limit == NULL && query->offset == NULL)) return TIDE_OK;
-    return tide__fail_at(b->err, TIDE_ERR_PLAN, query->pos,
-                         "LIMIT in a subquery that uses columns of the query around it is not supported");
+    if (query->limit == NULL) return TIDE_OK;
+    for (uint32_t i = 0; i < correlation->condition_count; i++) {  // then the limit is one for each outer value
+        uint32_t side;
+        if (is_equality(correlation->conditions[i], &side)) continue;
+        return tide__fail_at(b->err, TIDE_ERR_PLAN, query->pos,
+                             "with a LIMIT a subquery may compare columns of the query around it by = only");
+    }
+    return TIDE_OK;
 }
 
 // The subquery's conditions, over `left_count` columns of the query around it and then the subquery's.
@@ -253,7 +258,8 @@ static const struct ast_expr *peel(const struct ast_expr *ast, bool *out_negated
 bool tide__bind_is_semi_join(const struct ast_expr *ast) {
     bool negated;
     ast = peel(ast, &negated);
-    return ast->kind == AST_EXPR_EXISTS || ast->kind == AST_EXPR_IN_QUERY;
+    bool quantified = ast->kind == AST_EXPR_QUANTIFIED && ast->query != NULL;
+    return ast->kind == AST_EXPR_EXISTS || ast->kind == AST_EXPR_IN_QUERY || quantified;
 }
 
 static tide_status either(struct binder *b, struct expr *more, struct expr **inout) {
@@ -261,36 +267,38 @@ static tide_status either(struct binder *b, struct expr *more, struct expr **ino
     return tide__bind_function(b, "OR", args, 2, more->pos, inout);
 }
 
-// x = y. What is NULL might be equal, so NOT IN takes it for a match.
-static tide_status in_condition(struct binder *b, struct expr *left, struct expr *right, bool negated,
+// x op y. What is NULL might compare so: an ANTI join takes it for a match.
+static tide_status in_condition(struct binder *b, const char *op, struct expr *left, struct expr *right, bool anti,
                                 struct expr **inout) {
-    struct expr *sides[2] = {left, right}, *equal;
-    TIDE_TRY(tide__bind_function(b, "=", sides, 2, left->pos, &equal));
-    for (uint32_t i = 0; negated && i < 2; i++) {
+    struct expr *sides[2] = {left, right}, *match;
+    TIDE_TRY(tide__bind_function(b, op, sides, 2, left->pos, &match));
+    for (uint32_t i = 0; anti && i < 2; i++) {
         struct expr *arg[1] = {i == 0 ? left : right}, *is_null;
         if (!arg[0]->type->nullable) continue;
         TIDE_TRY(tide__bind_function(b, "IS NULL", arg, 1, left->pos, &is_null));
-        TIDE_TRY(either(b, is_null, &equal));
+        TIDE_TRY(either(b, is_null, &match));
     }
-    return tide__bind_and(b, equal, inout);
+    return tide__bind_and(b, match, inout);
 }
 
 static tide_status in_conditions(struct select_scope *s, const struct ast_expr *ast, const struct plan_node *left,
-                                 const struct plan_node *right, uint32_t value_count, bool negated,
-                                 struct expr **inout) {
+                                 const struct plan_node *right, uint32_t value_count, struct plan_node *join) {
     struct binder *b = s->binder;
     const struct ast_expr *value = ast->args.items[0];
+    bool quantified = ast->kind == AST_EXPR_QUANTIFIED;
+    const char *op = quantified ? tide__bind_comparison_name(ast->op, ast->all) : "=";
     uint32_t count = value->kind == AST_EXPR_ROW ? value->args.count : 1;
     if (count != value_count) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "IN compares %u value%s with %u column%s", count,
-                             count == 1 ? "" : "s", value_count, value_count == 1 ? "" : "s");
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%s compares %u value%s with %u column%s",
+                             quantified ? "ANY and ALL" : "IN", count, count == 1 ? "" : "s", value_count,
+                             value_count == 1 ? "" : "s");
     }
     for (uint32_t i = 0; i < count; i++) {
         struct expr *own;
         TIDE_TRY(tide__bind_expr(s, value->kind == AST_EXPR_ROW ? value->args.items[i] : value, &own));
         struct expr *other = tide__node_column(b->arena, right, i, ast->pos);
         other->column += left->field_count;
-        TIDE_TRY(in_condition(b, own, other, negated, inout));
+        TIDE_TRY(in_condition(b, op, own, other, join->join.kind == JOIN_ANTI, &join->join.condition));
     }
     return TIDE_OK;
 }
@@ -303,11 +311,13 @@ tide_status tide__bind_semi_join(struct select_scope *s, const struct ast_expr *
     struct relation right = {0};
     struct correlation correlation;
     TIDE_TRY(tide__bind_correlated(s, ast->query, &right, &correlation));
-    struct plan_node *node = tide__node_join(b->arena, negated ? JOIN_ANTI : JOIN_SEMI, input, right.node, ast->pos);
+    // x > ALL (..): there is none that x is not greater than.
+    bool anti = negated != (ast->kind == AST_EXPR_QUANTIFIED && ast->all);
+    struct plan_node *node = tide__node_join(b->arena, anti ? JOIN_ANTI : JOIN_SEMI, input, right.node, ast->pos);
     *out = node;
-    if (ast->kind == AST_EXPR_IN_QUERY) {
+    if (ast->kind != AST_EXPR_EXISTS) {
         uint32_t values = right.node->field_count - correlation.item_count;
-        TIDE_TRY(in_conditions(s, ast, input, right.node, values, negated, &node->join.condition));
+        TIDE_TRY(in_conditions(s, ast, input, right.node, values, node));
     }
     return tide__bind_join_condition(b, &correlation, input->field_count, &node->join.condition);
 }

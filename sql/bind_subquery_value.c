@@ -23,11 +23,14 @@ static tide_status check_place(struct select_scope *s, const struct ast_expr *as
 
 // --- (SELECT ..) ---
 
-static bool has_one_row(const struct plan_node *node) {
+// One row, or one for each value that the query around it asks for.
+static bool has_one_row(const struct plan_node *node, bool correlated) {
     while (node->kind == PLAN_CALC && node->calc.condition == NULL) node = node->inputs[0];
+    if (node->kind == PLAN_RANK) {
+        return (correlated || node->rank.partition_count == 0) && node->rank.rank_first == node->rank.rank_last;
+    }
+    if (correlated) return false;
     if (node->kind == PLAN_VALUES) return node->values.row_count == 1;
-    if (node->kind == PLAN_RANK)
-        return node->rank.partition_count == 0 && node->rank.rank_first == node->rank.rank_last;
     return node->kind == PLAN_GROUP_AGGREGATE && node->group_aggregate.key_count == 0;
 }
 
@@ -126,7 +129,7 @@ tide_status tide__bind_subquery_value(struct select_scope *s, const struct ast_e
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "a query used as a value has one column, not %u",
                              values);
     }
-    bool one = sub.correlation.condition_count > 0 ? sub.correlation.one_row : has_one_row(sub.relation.node);
+    bool one = has_one_row(sub.relation.node, sub.correlation.condition_count > 0) || sub.correlation.one_row;
     if (!one) TIDE_TRY(single_value(b, ast, &sub));
     *out = add_subquery(s, &sub, sub.relation.node->fields[0].type);
     return TIDE_OK;

@@ -179,6 +179,15 @@ static void put_aggregates(struct over *op, struct over_group *group, const stru
             copy_value(&results[a++], 0, &turn->results[c], row, &op->scratch);
 }
 
+// Seen on Flink 2.3: on a stream RANK and DENSE_RANK are both the number of rows up to the last peer.
+static void put_stream_ranks(const struct over *op, const struct over_group *group, const struct over_turn *turn,
+                             uint32_t row) {
+    for (uint32_t c = 0; c < op->plan->call_count; c++) {
+        enum over_call_kind kind = op->plan->calls[c].kind;
+        if (kind == OVER_CALL_RANK || kind == OVER_CALL_DENSE_RANK) turn->results[c].i64[row] = group->row_number;
+    }
+}
+
 static tide_status enter(struct over *op, struct over_group *group, const struct over_turn *turn, uint32_t row,
                          tide_error *err) {
     group->row_number++;
@@ -216,7 +225,10 @@ static tide_status run_peers(struct over *op, struct over_group *const *groups, 
         TIDE_TRY(enter(op, groups[i], turn, i, err));
         if (!together) put_aggregates(op, groups[i], turn, i);
     }
-    for (uint32_t i = from; i < to && together; i++) put_aggregates(op, groups[i], turn, i);
+    for (uint32_t i = from; i < to && together; i++) {
+        put_aggregates(op, groups[i], turn, i);
+        if (op->order == OVER_BY_TIME) put_stream_ranks(op, groups[i], turn, i);
+    }
     return TIDE_OK;
 }
 

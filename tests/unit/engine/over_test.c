@@ -162,6 +162,11 @@ static uint64_t expect(const struct scenario *s, const struct event *events, siz
             rank = (int64_t)j + 1;
             dense++;
         }
+        if (!s->rows && !s->proctime && !s->batch_mode) {  // as Flink: the rows up to the last peer
+            size_t last = at;
+            while (last + 1 < n && are_peers(s, partition[last + 1], partition[at])) last++;
+            rank = dense = (int64_t)last + 1;
+        }
         struct any_row line = rows[i]->row;
         int64_t numbers[3] = {(int64_t)at + 1, rank, dense};
         struct any_value tail[8] = {{0}};
