@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/time.h"
 #include "engine/task_internal.h"
+#include "engine/task_late.h"
 
 #include <assert.h>
 #include <string.h>
@@ -28,14 +29,6 @@ tide_status tide__emit(struct emitter *out, const struct batch *batch, tide_erro
     return tide__task_push(out->node, batch, err);
 }
 
-void tide__late_row(struct operator *op, struct late_sink *late, const struct batch *batch, size_t row,
-                    int64_t window_start, int64_t window_end) {
-    (void)late, (void)batch, (void)row, (void)window_start, (void)window_end;
-    op->stats.late_rows++;
-}
-
-// The smallest watermark of the inputs that are not idle. If all are: what it was, but a union has let through whatever came,
-// so it goes on to the largest (as Flink's inputs of one channel and of two differ).
 static int64_t input_watermark(struct task_node *node) {
     int64_t lowest = WATERMARK_END, largest = WATERMARK_NONE;
     node->idle = true;
@@ -121,6 +114,7 @@ static tide_status open_node(struct task *task, struct task_node *node, tide_err
         .budget = task->env.budget,
         .batch_rows_max = task->env.batch_rows_max,
         .script_dir = task->env.script_dir,
+        .late = task->late,
         .run_id = task->env.run_id,
         .collect = task->env.collect,
         .collect_ctx = task->env.collect_ctx,
@@ -165,7 +159,7 @@ tide_status tide__task_open(const struct task_env *env, struct task **out, tide_
         if (node_reads_watermark(node->plan)) task->exact_watermarks = true;
     }
     connect(task);
-    tide_status status = TIDE_OK;
+    tide_status status = tide__late_open(plan, env->script_dir, env->run_id, &task->late, err);
     for (size_t i = 0; i < task->node_count && status == TIDE_OK; i++) status = open_node(task, &task->nodes[i], err);
     if (status != TIDE_OK) {
         tide__task_close(task);
@@ -183,6 +177,7 @@ void tide__task_close(struct task *task) {
     }
     for (size_t i = 0; i < task->node_count; i++)
         if (task->nodes[i].op != NULL) task->nodes[i].op->class->close(task->nodes[i].op);
+    tide__late_close(task->late);
     tide__arena_deinit(&task->scratch);
     tide__arena_deinit(&task->arena);
     tide__free(task);
@@ -281,6 +276,7 @@ static tide_status read_some(struct task *task, struct source *source, uint64_t 
     source->rows += rows;
     task->rows += rows;
     task->turn_rows += (uint32_t)rows;
+    TIDE_TRY(tide__late_check(task->late, err));
     return tide__task_relieve(task, err);
 }
 

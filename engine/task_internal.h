@@ -60,6 +60,7 @@ struct task {
     uint32_t turn, turn_rows;    // round robin over the sources
     uint64_t rows;
     uint32_t naps;               // rests since there was a row
+    struct late_sink *late;      // keeps late rows; NULL: they are only counted
     bool exact_watermarks;       // some expression reads CURRENT_WATERMARK: every one is delivered
     bool ended;
 };

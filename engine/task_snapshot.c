@@ -2,6 +2,7 @@
 #include "base/time.h"
 #include "engine/operators/sink.h"
 #include "engine/task_internal.h"
+#include "engine/task_late.h"
 
 #include <assert.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static tide_status snapshot_operator(struct task_node *node, struct strbuf *buf,
 tide_status tide__task_barrier(struct task *task, struct arena *arena, struct task_snapshot *out, tide_error *err) {
     *out = (struct task_snapshot){
         .part_count = task->node_count,
-        .parts = ARENA_ARRAY(arena, struct task_part, task->node_count),
+        .parts = ARENA_ARRAY(arena, struct task_part, task->node_count + 1),
         .rows = task->rows,
         .turn = task->turn,
         .turn_rows = task->turn_rows,
@@ -55,6 +56,12 @@ tide_status tide__task_barrier(struct task *task, struct arena *arena, struct ta
         else
             status = snapshot_operator(node, &buf, part, err);
         part->saved = copy(arena, &buf);
+    }
+    if (task->late != NULL && status == TIDE_OK) {
+        tide__strbuf_clear(&buf);
+        status = tide__late_prepare(task->late, &buf, err);
+        out->parts[out->part_count++] = (struct task_part){.kind = TASK_PART_SINK, .operator_id = LATE_PART,
+                                                           .watermark = WATERMARK_NONE, .saved = copy(arena, &buf)};
     }
     tide__strbuf_deinit(&buf);
     return status;
@@ -100,7 +107,8 @@ tide_status tide__task_restore(struct task *task, const struct task_snapshot *sn
         else
             TIDE_TRY(restore_operator(node, part, err));
     }
-    return TIDE_OK;
+    const struct task_part *late = find_part(snapshot, LATE_PART);
+    return task->late != NULL ? tide__late_restore(task->late, late != NULL ? late->saved : (struct str){0}, err) : TIDE_OK;
 }
 
 tide_status tide__task_begin(struct task *task, tide_error *err) {
@@ -108,7 +116,7 @@ tide_status tide__task_begin(struct task *task, tide_error *err) {
         struct operator *op = task->nodes[i].op;
         if (task->nodes[i].plan->kind == PLAN_SINK) TIDE_TRY(op->class->restore(op, (struct str){0}, err));
     }
-    return TIDE_OK;
+    return task->late != NULL ? tide__late_restore(task->late, (struct str){0}, err) : TIDE_OK;
 }
 
 tide_status tide__task_commit(struct task *task, const struct task_snapshot *snapshot, tide_error *err) {
@@ -118,11 +126,12 @@ tide_status tide__task_commit(struct task *task, const struct task_snapshot *sna
         const struct task_part *part = find_part(snapshot, node->plan->operator_id);
         if (part != NULL) TIDE_TRY(tide__sink_operator_commit(node->op, part->saved, err));
     }
-    return TIDE_OK;
+    const struct task_part *late = find_part(snapshot, LATE_PART);
+    return task->late != NULL && late != NULL ? tide__late_commit(task->late, late->saved, err) : TIDE_OK;
 }
 
 tide_status tide__task_finish(struct task *task, tide_error *err) {
     for (size_t i = 0; i < task->node_count; i++)
         if (task->nodes[i].plan->kind == PLAN_SINK) TIDE_TRY(tide__sink_operator_finish(task->nodes[i].op, err));
-    return TIDE_OK;
+    return task->late != NULL ? tide__late_finish(task->late, err) : TIDE_OK;
 }

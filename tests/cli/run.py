@@ -268,6 +268,24 @@ def test_a_full_disk_ends_the_job_with_a_message(p):
         subprocess.run(['umount', '-l', small], check=True)
 
 
+def test_late_rows_are_kept_where_the_script_says(p):
+    """Each once, also over a stop in the middle."""
+    p.rows(1000)
+    late = [f'2024-01-01 00:0{i}:30.000,late,{i}\n' for i in range(4)]
+    with open(p.folder / 't.csv', 'a') as f:
+        f.writelines(late)
+    p.write('job.sql', "SET 'tidemark.late-data.path' = 'late';\n" + INSERT)
+    r = p.run('run', 'job.sql', exit=0)
+    need('4 late rows dropped' in r.stderr, r.stderr)
+    want = p.output('late')
+    need(want.count('\n') == 4 and 'window-aggregate-1' in want and '2024-01-01 00:03:00' in want and 'late' in want, want)
+    shutil.rmtree(p.folder / 'late'); shutil.rmtree(p.folder / 'out')
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '1002', exit=0)
+    need(p.output('late').count('\n') == 2, p.output('late'))
+    p.run('run', 'job.sql', '--from', 'a.sp', '--checkpoint-every', '1', exit=0)
+    need(p.output('late') == want, p.output('late'))
+
+
 def test_a_changed_operator_may_start_empty(p):
     p.rows(1000); p.write('job.sql', INSERT); p.write('new.sql', INSERT.replace('rk <= 2', 'rk <= 3'))
     p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', '517', exit=0)
