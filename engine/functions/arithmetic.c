@@ -331,6 +331,11 @@ static tide_status infer_negate(struct infer_context *ctx, struct expr *call, ti
     if (!tide__type_is_numeric(type) && !tide__type_is_interval(type) && type->kind != TYPE_NULL) {
         return tide__infer_fail(ctx, call, err);
     }
+    struct expr *arg = call->args[0];
+    if (arg->kind == EXPR_LITERAL && arg->type->kind == TYPE_DOUBLE && arg->literal.f64 == 0 && !arg->literal.is_null) {
+        *call = *arg;  // a literal has no negative zero
+        return TIDE_OK;
+    }
     tide__infer_result_like(ctx, call, call->args[0]->type, tide__infer_any_nullable(call));
     return TIDE_OK;
 }

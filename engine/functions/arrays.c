@@ -160,6 +160,7 @@ static bool make_slice(const struct expr *call, const struct column *args, size_
     if (from < 0) from += count + 1;
     if (to < 0) to += count + 1;
     if (from < 1) from = 1;
+    if (call->arg_count > 2 && args[2].i64[row] == 0) to = 1;
     if (to > count) to = count;
     *out = room_for(list.count, arena);
     for (int64_t i = from; i <= to; i++) add(out, &list.items[i - 1]);
@@ -221,7 +222,6 @@ static bool make_sort(const struct expr *call, const struct column *args, size_t
 static bool make_map(const struct expr *call, const struct column *args, size_t row, struct arena *arena,
                      struct list *out) {
     struct list keys = load(&args[0], row, arena), values = load(&args[1], row, arena);
-    if (keys.count != values.count) return false;
     *out = room_for(2 * keys.count, arena);
     for (size_t i = 0; i < keys.count; i++) {
         add(out, &keys.items[i]);
@@ -333,19 +333,40 @@ static bool is_array(const struct expr *arg) {
     return arg->type->kind == TYPE_ARRAY;
 }
 
-// An array, and an element that is brought to its elements' type, or the other way round.
-static tide_status infer_with_element(struct infer_context *ctx, struct expr *call, tide_error *err) {
+// An element is brought to the type of an array's elements: a number to one that is not narrower.
+static bool fits_element(const struct type *from, const struct type *element) {
+    if (from->kind == TYPE_NULL) return true;
+    if (tide__type_is_string(from)) return tide__type_is_string(element);
+    if (tide__type_is_integer(from) && tide__type_is_integer(element)) return from->kind <= element->kind;
+    if (tide__type_is_numeric(from)) return tide__type_is_numeric(element) && !tide__type_is_integer(element);
+    return from->child_count > 0 ? tide__type_same(from, element) : from->kind == element->kind;
+}
+
+tide_status tide__infer_element(struct infer_context *ctx, struct expr *call, tide_error *err) {
     if (!is_array(call->args[0])) return tide__infer_fail(ctx, call, err);
-    const struct type *pair[] = {call->args[0]->type->children[0].type, call->args[1]->type}, *common = NULL;
-    if (!tide__type_common(ctx->arena, pair, 2, &common)) return tide__infer_fail(ctx, call, err);
-    bool nullable = call->args[0]->type->nullable;
-    set_array(ctx, call, common, nullable);
-    TIDE_TRY(tide__infer_cast(ctx, call, 0, *call->type, err));
-    return tide__infer_cast(ctx, call, 1, *common, err);
+    const struct type *element = call->args[0]->type->children[0].type;
+    if (!fits_element(call->args[1]->type, element)) return tide__infer_fail(ctx, call, err);
+    return tide__infer_cast(ctx, call, 1, *element, err);
+}
+
+// ARRAY_APPEND, ARRAY_PREPEND.
+static tide_status infer_longer(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    TIDE_TRY(tide__infer_element(ctx, call, err));
+    const struct type *element = call->args[0]->type->children[0].type;
+    bool null = call->args[1]->type->nullable;
+    element = tide__type_with_nullable(ctx->arena, element, element->nullable || null);
+    set_array(ctx, call, element, call->args[0]->type->nullable || null);
+    return TIDE_OK;
+}
+
+static tide_status infer_remove(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    TIDE_TRY(tide__infer_element(ctx, call, err));
+    set_array(ctx, call, call->args[0]->type->children[0].type, call->args[0]->type->nullable);
+    return TIDE_OK;
 }
 
 static tide_status infer_position(struct infer_context *ctx, struct expr *call, tide_error *err) {
-    TIDE_TRY(infer_with_element(ctx, call, err));
+    TIDE_TRY(tide__infer_element(ctx, call, err));
     tide__infer_result(ctx, call, TYPE_INT, tide__infer_any_nullable(call));
     return TIDE_OK;
 }
@@ -354,9 +375,12 @@ static tide_status infer_arrays(struct infer_context *ctx, struct expr *call, ti
     for (uint32_t i = 0; i < call->arg_count; i++) {
         if (!is_array(call->args[i])) return tide__infer_fail(ctx, call, err);
     }
+    bool null = false;
+    for (uint32_t i = 0; i < call->arg_count; i++) null |= call->args[i]->type->children[0].type->nullable;
     const struct type *common = NULL;
     TIDE_TRY(tide__infer_common(ctx, call, 0, 1, &common, err));
-    set_array(ctx, call, common->children[0].type, tide__infer_any_nullable(call));
+    set_array(ctx, call, tide__type_with_nullable(ctx->arena, common->children[0].type, null),
+              tide__infer_any_nullable(call));
     return TIDE_OK;
 }
 
@@ -375,12 +399,19 @@ static tide_status infer_slice(struct infer_context *ctx, struct expr *call, tid
     return infer_same(ctx, call, "AII", err);
 }
 
+static bool is_ordered(const struct type *array) {
+    if (array->kind != TYPE_ARRAY) return false;
+    const struct type *element = array->children[0].type;
+    return element->child_count == 0 && element->kind != TYPE_BOOLEAN && !tide__type_is_interval(element);
+}
+
 static tide_status infer_sort(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    if (!is_ordered(call->args[0]->type)) return tide__infer_fail(ctx, call, err);
     return infer_same(ctx, call, "ABB", err);
 }
 
 static tide_status infer_extreme(struct infer_context *ctx, struct expr *call, tide_error *err) {
-    if (!is_array(call->args[0])) return tide__infer_fail(ctx, call, err);
+    if (!is_ordered(call->args[0]->type)) return tide__infer_fail(ctx, call, err);
     tide__infer_result_like(ctx, call, call->args[0]->type->children[0].type, true);
     return TIDE_OK;
 }
@@ -393,11 +424,23 @@ static tide_status infer_join(struct infer_context *ctx, struct expr *call, tide
     return TIDE_OK;
 }
 
+static tide_status run_map(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                           struct selection rows, struct column *out, tide_error *err) {
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth);
+        struct list keys = load(&args[0], i, ctx->scratch), values = load(&args[1], i, ctx->scratch);
+        if (keys.count == values.count) continue;
+        return tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "MAP_FROM_ARRAYS of %zu keys and %zu values", keys.count,
+                             values.count);
+    }
+    return list_rows(ctx, call, args, rows, make_map, out);
+}
+
 static tide_status infer_map(struct infer_context *ctx, struct expr *call, tide_error *err) {
     if (!is_array(call->args[0]) || !is_array(call->args[1])) return tide__infer_fail(ctx, call, err);
     struct type_child *children = ARENA_ARRAY(ctx->arena, struct type_child, 2);
     for (int i = 0; i < 2; i++) children[i].type = call->args[i]->type->children[0].type;
-    struct type type = tide__type_make(TYPE_MAP, true);
+    struct type type = tide__type_make(TYPE_MAP, tide__infer_any_nullable(call));
     type.child_count = 2;
     type.children = children;
     call->type = tide__type_copy(ctx->arena, &type);
@@ -430,7 +473,7 @@ LIST_KERNEL(union, true);
 LIST_KERNEL(intersect, true);
 LIST_KERNEL(except, true);
 LIST_KERNEL(sort, true);
-LIST_KERNEL(map, true);
+static const struct function_kernel kernel_map = {.null_if_any = true, .run = run_map};
 LIST_KERNEL(split, true);
 static const struct function_kernel kernel_array_position = {.null_if_any = true, .run = run_array_position};
 static const struct function_kernel kernel_array_max = {.null_if_any = true, .run = run_array_max};
@@ -449,11 +492,11 @@ static const struct function_kernel kernel_array_join = {.null_if_any = true, .r
         .example = example_,                                                                                           \
         .example_result = result_,                                                                                     \
     }
-NESTED(array_append, "ARRAY_APPEND", 2, 2, infer_with_element, kernel_append, "ARRAY_APPEND(ARRAY, value)",
+NESTED(array_append, "ARRAY_APPEND", 2, 2, infer_longer, kernel_append, "ARRAY_APPEND(ARRAY, value)",
        "With an element at the end.", "ARRAY_APPEND(ARRAY[1, 2], 3)", "[1, 2, 3]");
-NESTED(array_prepend, "ARRAY_PREPEND", 2, 2, infer_with_element, kernel_prepend, "ARRAY_PREPEND(ARRAY, value)",
+NESTED(array_prepend, "ARRAY_PREPEND", 2, 2, infer_longer, kernel_prepend, "ARRAY_PREPEND(ARRAY, value)",
        "With an element at the beginning.", "ARRAY_PREPEND(ARRAY[1, 2], 3)", "[3, 1, 2]");
-NESTED(array_remove, "ARRAY_REMOVE", 2, 2, infer_with_element, kernel_remove, "ARRAY_REMOVE(ARRAY, value)",
+NESTED(array_remove, "ARRAY_REMOVE", 2, 2, infer_remove, kernel_remove, "ARRAY_REMOVE(ARRAY, value)",
        "Without the elements that are equal to a value.", "ARRAY_REMOVE(ARRAY[1, 2, 1], 1)", "[2]");
 NESTED(array_concat, "ARRAY_CONCAT", 1, UINT8_MAX, infer_arrays, kernel_concat, "ARRAY_CONCAT(ARRAY, ...)",
        "The elements of all arrays.", "ARRAY_CONCAT(ARRAY[1], ARRAY[2, 1])", "[1, 2, 1]");

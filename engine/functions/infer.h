@@ -28,6 +28,8 @@ tide_status tide__infer_cast(struct infer_context *ctx, struct expr *call, uint3
 // is none.
 tide_status tide__infer_common(struct infer_context *ctx, struct expr *call, uint32_t from, uint32_t step,
                                const struct type **out, tide_error *err) TIDE_CHECKED;
+// An ARRAY and a value of its elements' type; casts the value to it.
+tide_status tide__infer_element(struct infer_context *ctx, struct expr *call, tide_error *err) TIDE_CHECKED;
 // The value of a constant integer argument (also `-2`, which is a call); false if it is none, or NULL.
 bool tide__infer_constant_integer(struct infer_context *ctx, const struct expr *arg, int64_t *out);
 // The text of a constant CHAR argument; false if it is not one.

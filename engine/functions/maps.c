@@ -71,13 +71,14 @@ static bool same_key(const struct column *a, const struct column *b) {
     return equal;
 }
 
-// Adds a key's value, or replaces it.
+// Adds a key's value unless the key is there.
 static void put(struct column *map, size_t *count, const struct column *key, const struct column *value) {
     size_t at = 0;
     while (at < *count && !same_key(&map[at], key)) at += 2;
+    if (at < *count) return;
     map[at] = *key;
     map[at + 1] = *value;
-    if (at == *count) *count += 2;
+    *count += 2;
 }
 
 static tide_status run_map_union(struct eval_context *ctx, const struct expr *call, const struct column *args,
@@ -95,7 +96,7 @@ static tide_status run_map_union(struct eval_context *ctx, const struct expr *ca
             total += counts[a];
         }
         struct column *all = tide__arena_alloc(ctx->scratch, (total + 2) * sizeof *all);
-        for (uint32_t a = 0; a < call->arg_count; a++) {
+        for (uint32_t a = call->arg_count; a-- > 0;) {  // the last map goes first, in Flink too
             for (size_t k = 0; k < counts[a]; k += 2) put(all, &count, &maps[a][k], &maps[a][k + 1]);
         }
         tide__strbuf_clear(&bytes);

@@ -22,6 +22,33 @@ static tide_status run_construct(struct eval_context *ctx, const struct expr *ca
     return TIDE_OK;
 }
 
+static bool equal_values(const struct column *a, size_t a_row, const struct column *b, size_t b_row);
+
+// MAP[...]: of equal keys the last value counts, at the place of the first.
+static tide_status run_construct_map(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                     struct selection rows, struct column *out, tide_error *err) {
+    struct strbuf bytes = {0};
+    struct column *pairs = ARENA_ARRAY(ctx->scratch, struct column, call->arg_count);
+    for (size_t nth = 0; nth < rows.n; nth++) {
+        size_t i = tide__row_at(rows, nth), count = 0;
+        for (uint32_t a = 0; a < call->arg_count; a += 2) {
+            size_t at = 0;
+            for (bool null = tide__column_is_null(&args[a], i); at < count; at += 2) {
+                bool other = tide__column_is_null(&pairs[at], i);
+                if (null || other ? null && other : equal_values(&pairs[at], i, &args[a], i)) break;
+            }
+            pairs[at] = args[a];
+            pairs[at + 1] = args[a + 1];
+            if (at == count) count += 2;
+        }
+        tide__strbuf_clear(&bytes);
+        tide__nested_append(call->type, pairs, count, i, &bytes);
+        out->str[i] = tide__str_copy(ctx->scratch, bytes.data, bytes.len);
+    }
+    tide__strbuf_deinit(&bytes);
+    return TIDE_OK;
+}
+
 static void set_nested(struct infer_context *ctx, struct expr *call, enum type_kind kind, bool nullable,
                        const struct type_child *children, uint32_t count) {
     struct type type = tide__type_make(kind, nullable);
@@ -30,9 +57,15 @@ static void set_nested(struct infer_context *ctx, struct expr *call, enum type_k
     call->type = tide__type_copy(ctx->arena, &type);
 }
 
+static tide_status no_type(const struct expr *call, tide_error *err) {
+    tide__fail_at(err, TIDE_ERR_VALIDATE, call->pos, "a NULL of no type can't be all of %s", call->function->name);
+    return tide__fail_hint(err, "write CAST(NULL AS INT)");
+}
+
 static tide_status infer_array(struct infer_context *ctx, struct expr *call, tide_error *err) {
     const struct type *element = NULL;
     TIDE_TRY(tide__infer_common(ctx, call, 0, 1, &element, err));
+    if (element->kind == TYPE_NULL) return no_type(call, err);
     struct type_child *child = ARENA_NEW(ctx->arena, struct type_child);
     child->type = element;
     set_nested(ctx, call, TYPE_ARRAY, false, child, 1);
@@ -53,6 +86,7 @@ static tide_status infer_map(struct infer_context *ctx, struct expr *call, tide_
 static tide_status infer_row(struct infer_context *ctx, struct expr *call, tide_error *err) {
     struct type_child *children = ARENA_ARRAY(ctx->arena, struct type_child, call->arg_count);
     for (uint32_t i = 0; i < call->arg_count; i++) {
+        if (call->args[i]->type->kind == TYPE_NULL) return no_type(call, err);
         children[i].name = tide__arena_printf(ctx->arena, "EXPR$%u", i);
         children[i].type = tide__type_without_time_attribute(ctx->arena, call->args[i]->type);
     }
@@ -85,6 +119,16 @@ static bool equal_values(const struct column *a, size_t a_row, const struct colu
     return equal;
 }
 
+// What Flink shows for an element that an array without NULLs does not have.
+static void put_default(struct column *out, size_t row) {
+    enum type_kind kind = out->type->kind;
+    bool whole = tide__type_is_integer(out->type) || kind == TYPE_DATE || kind == TYPE_TIME;
+    bool real = kind == TYPE_FLOAT || kind == TYPE_DOUBLE;
+    if (whole) out->i64[row] = -1;
+    if (real) out->f64[row] = -1;
+    if (whole || real || kind == TYPE_BOOLEAN || tide__type_is_string(out->type)) out->nulls[row] = 0;
+}
+
 static tide_status run_item(struct eval_context *ctx, const struct expr *call, const struct column *args,
                             struct selection rows, struct column *out, tide_error *err) {
     bool map = args[0].type->kind == TYPE_MAP;
@@ -106,6 +150,7 @@ static tide_status run_item(struct eval_context *ctx, const struct expr *call, c
         }
         if (at == SIZE_MAX) {
             tide__put_null(out, i);
+            if (!map && !args[0].type->children[0].type->nullable) put_default(out, i);
         } else {
             take(&elements[at], out, i);
         }
@@ -116,6 +161,11 @@ static tide_status run_item(struct eval_context *ctx, const struct expr *call, c
 static tide_status infer_item(struct infer_context *ctx, struct expr *call, tide_error *err) {
     const struct type *type = call->args[0]->type;
     if (type->kind == TYPE_MAP) {
+        const struct type *key = type->children[0].type, *given = call->args[1]->type;
+        bool fits = tide__type_is_numeric(key)  ? tide__type_is_numeric(given)
+                    : tide__type_is_string(key) ? tide__type_is_string(given)
+                                                : key->kind == given->kind;
+        if (!fits) return tide__infer_fail(ctx, call, err);
         TIDE_TRY(tide__infer_cast(ctx, call, 1, *type->children[0].type, err));
         tide__infer_result_like(ctx, call, type->children[1].type, true);
         return TIDE_OK;
@@ -248,10 +298,8 @@ static tide_status run_array_contains(struct eval_context *ctx, const struct exp
 }
 
 static tide_status infer_array_contains(struct infer_context *ctx, struct expr *call, tide_error *err) {
-    const struct type *type = call->args[0]->type;
-    if (type->kind != TYPE_ARRAY) return tide__infer_fail(ctx, call, err);
-    TIDE_TRY(tide__infer_cast(ctx, call, 1, *type->children[0].type, err));
-    tide__infer_result(ctx, call, TYPE_BOOLEAN, type->nullable);
+    TIDE_TRY(tide__infer_element(ctx, call, err));
+    tide__infer_result(ctx, call, TYPE_BOOLEAN, call->args[0]->type->nullable);
     return TIDE_OK;
 }
 
@@ -343,6 +391,7 @@ static tide_status infer_overlaps(struct infer_context *ctx, struct expr *call, 
 // --- table ---------------------------------------------------------------------------------------------------------
 
 static const struct function_kernel kernel_construct = {.run = run_construct};
+static const struct function_kernel kernel_construct_map = {.run = run_construct_map};
 static const struct function_kernel kernel_item = {.null_if_any = true, .run = run_item};
 static const struct function_kernel kernel_field = {.null_if_any = true, .run = run_field};
 static const struct function_kernel kernel_cardinality = {.null_if_any = true, .run = run_cardinality};
@@ -366,7 +415,8 @@ static const struct function_kernel kernel_typeof = {.run = run_typeof};
     }
 NESTED(array, "ARRAY", 1, UINT8_MAX, infer_array, kernel_construct, "ARRAY[value, ...]", "An array.", "ARRAY[1, 2]",
        "[1, 2]");
-NESTED(map, "MAP", 2, UINT8_MAX, infer_map, kernel_construct, "MAP[key, value, ...]", "A map.", "MAP['k', 1]", "{k=1}");
+NESTED(map, "MAP", 2, UINT8_MAX, infer_map, kernel_construct_map, "MAP[key, value, ...]", "A map.", "MAP['k', 1]",
+       "{k=1}");
 NESTED(row, "ROW", 1, UINT8_MAX, infer_row, kernel_construct, "ROW(value, ...)", "A row.", "ROW(1, 'x')", "(1, x)");
 NESTED(item, "ITEM", 2, 2, infer_item, kernel_item, "ARRAY[index] or MAP[key]",
        "An element of an array, from 1, or a map's value; NULL if there is none.", "ARRAY[1, 2][2]", "2");
