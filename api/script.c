@@ -134,12 +134,24 @@ static tide_status show_rows(const struct script_run *run, const struct sql_rows
 
 // --- statements --------------------------------------------------------------------------------------------------------
 
-static tide_status validate_tables(const struct plan *plan, tide_error *err) {
+// Each place is warned of once, however many statements use its table.
+static void warn_of_option(void *ctx, struct source_pos pos, const char *message, const char *hint) {
+    struct script_run *run = ctx;
+    for (const struct warned *w = run->warned; w != NULL; w = w->next)
+        if (w->offset == pos.offset) return;
+    struct warned *warned = tide__arena_alloc(&run->arena, sizeof *warned);
+    *warned = (struct warned){run->warned, pos.offset};
+    run->warned = warned;
+    tide__api_message_at(run, TIDE_WARNING, pos, hint, message);
+}
+
+static tide_status validate_tables(struct script_run *run, const struct plan *plan, tide_error *err) {
+    struct connector_warnings warnings = {warn_of_option, run};
     for (uint32_t i = 0; i < plan->node_count; i++) {
         const struct plan_node *node = plan->nodes[i];
-        if (node->kind == PLAN_SCAN) TIDE_TRY(tide__connector_validate(node->scan.table, TABLE_AS_SOURCE, err));
+        if (node->kind == PLAN_SCAN) TIDE_TRY(tide__connector_validate(node->scan.table, TABLE_AS_SOURCE, &warnings, err));
         if (node->kind == PLAN_SINK && node->sink.kind == SINK_TABLE)
-            TIDE_TRY(tide__connector_validate(node->sink.table, TABLE_AS_SINK, err));
+            TIDE_TRY(tide__connector_validate(node->sink.table, TABLE_AS_SINK, &warnings, err));
     }
     return TIDE_OK;
 }
@@ -174,7 +186,7 @@ static tide_status run_statement(struct script_run *run, struct sql_session *ses
     }
     case SQL_JOB: break;
     }
-    TIDE_TRY(validate_tables(result.plan, err));
+    TIDE_TRY(validate_tables(run, result.plan, err));
     tide_status status = TIDE_OK;
     if (!already_done(run)) status = tide__api_job_run(run, result.plan, err);
     run->job_index++;

@@ -23,6 +23,12 @@ struct resume {
 
 struct control;
 
+// A place in the script that a warning was given of.
+struct warned {
+    struct warned *next;
+    uint32_t offset;
+};
+
 struct script_run {
     const char *name, *dir;
     struct str sql;
@@ -36,6 +42,7 @@ struct script_run {
     uint32_t job_index;           // of the next job-starting statement
     uint64_t rows_before;         // source rows of the script's earlier jobs
     double started;               // monotonic seconds
+    struct warned *warned;        // table options
     bool stopped;                 // by --after: the rest of the script is not run
     bool ended_before;            // the last job run had ended in an earlier process
 };

@@ -95,8 +95,14 @@ struct sink {
     const struct sink_class *class;
 };
 const struct sink_class *tide__sink_class(struct str connector);
-// Whether a table's options are complete and known; positions in errors. Called at plan time by api/.
+// What is said about a table's options besides errors.
+struct connector_warnings {
+    void (*warn)(void *ctx, struct source_pos pos, const char *message, const char *hint);  // hint NULL: none
+    void *ctx;
+};
+// Whether a table's options are complete and known; positions in errors. Called at plan time by api/. warnings may be NULL.
 enum table_use { TABLE_AS_SOURCE, TABLE_AS_SINK };
-tide_status tide__connector_validate(const struct table *table, enum table_use use, tide_error *err) TIDE_CHECKED;
+tide_status tide__connector_validate(const struct table *table, enum table_use use, const struct connector_warnings *warnings,
+                                     tide_error *err) TIDE_CHECKED;
 
 #endif

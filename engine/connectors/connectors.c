@@ -1,7 +1,8 @@
 // The connectors, and whether a table's options make sense.
 //
-// Flink ignores options of the filesystem connector that it does not know; so do we, lest a script that runs there fails
-// here, but not one that is a slip of the pen away from a known one. Options that we know and can't honour are refused.
+// Flink refuses options that it does not know, but not those that begin with the format's name, which it ignores. What is
+// a slip of the pen away from a known one is refused here too; of others a warning is given, lest a script fails for an
+// option of Flink's that nobody has told us of, and of all that Flink ignores. Options that we know and can't honour are refused.
 #include "base/alloc.h"
 #include "base/time.h"
 #include "engine/connectors/datagen.h"
@@ -10,6 +11,7 @@
 #include "engine/connectors/stream.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct sink_class *const sinks[] = {&tide__filesystem_sink, &tide__print_sink, &tide__blackhole_sink};
@@ -82,8 +84,21 @@ static tide_status near_miss(const struct option *option, const char *near, tide
     return tide__fail_hint(err, "did you mean '%s'?", near);
 }
 
+static bool has_prefix(struct str key, const char *format) {
+    size_t len = strlen(format);
+    return key.len > len && memcmp(key.data, format, len) == 0 && key.data[len] == '.';
+}
+
+static void warn(const struct connector_warnings *warnings, const struct option *option, const char *near) {
+    if (warnings == NULL) return;
+    char message[256], hint[128];
+    snprintf(message, sizeof(message), "unknown option '%.*s' has no effect", STR_ARG(option->key));
+    if (near != NULL) snprintf(hint, sizeof(hint), "did you mean '%s'?", near);
+    warnings->warn(warnings->ctx, option->key_pos, message, near != NULL ? hint : NULL);
+}
+
 static tide_status check_filesystem_option(const struct option *option, const struct format_class *format,
-                                           tide_error *err) {
+                                           const struct connector_warnings *warnings, tide_error *err) {
     const char *names[COUNT(filesystem_options) + 32];
     size_t count = 0;
     for (size_t i = 0; i < COUNT(filesystem_options); i++) {
@@ -98,7 +113,9 @@ static tide_status check_filesystem_option(const struct option *option, const st
         names[count++] = format->options[i];
     }
     const char *near = tide__nearest(option->key, names, count);
-    return near != NULL ? near_miss(option, near, err) : TIDE_OK;
+    if (near != NULL && !has_prefix(option->key, format->name)) return near_miss(option, near, err);
+    warn(warnings, option, near);
+    return TIDE_OK;
 }
 
 static tide_status check_only(const struct table *table, const char *const *names, size_t count, tide_error *err) {
@@ -220,13 +237,14 @@ static tide_status check_standard_input(const struct table *table, enum table_us
     return tide__fail_hint(err, "remove 'source.monitor-interval': standard input is read as it comes");
 }
 
-static tide_status validate_filesystem(const struct table *table, enum table_use use, tide_error *err) {
+static tide_status validate_filesystem(const struct table *table, enum table_use use,
+                                       const struct connector_warnings *warnings, tide_error *err) {
     TIDE_TRY(check_path(table, err));
     TIDE_TRY(check_standard_input(table, use, err));
     const struct format_class *format = NULL;
     TIDE_TRY(find_format(table, &format, err));
     for (uint32_t i = 0; i < table->option_count; i++) {
-        TIDE_TRY(check_filesystem_option(&table->options[i], format, err));
+        TIDE_TRY(check_filesystem_option(&table->options[i], format, warnings, err));
     }
     if (use == TABLE_AS_SINK) TIDE_TRY(check_commit_policy(table, err));
     TIDE_TRY(check_duration(table, "source.monitor-interval", err));
@@ -249,12 +267,13 @@ static tide_status unknown_connector(const struct option *connector, tide_error 
     return tide__fail_hint(err, "there are 'filesystem', 'datagen', 'print' and 'blackhole'");
 }
 
-tide_status tide__connector_validate(const struct table *table, enum table_use use, tide_error *err) {
+tide_status tide__connector_validate(const struct table *table, enum table_use use, const struct connector_warnings *warnings,
+                                     tide_error *err) {
     const struct option *connector = tide__table_option(table, "connector");
     if (connector == NULL) {
         return missing_option(table, "connector", "add 'connector' = 'filesystem' to its WITH (...)", err);
     }
-    if (tide__str_eq_c(connector->value, "filesystem")) return validate_filesystem(table, use, err);
+    if (tide__str_eq_c(connector->value, "filesystem")) return validate_filesystem(table, use, warnings, err);
     if (tide__is_datagen(table)) {
         if (use == TABLE_AS_SOURCE) return tide__datagen_validate(table, err);
         return tide__fail_at(err, TIDE_ERR_VALIDATE, connector->value_pos, "connector 'datagen' can only be read from");

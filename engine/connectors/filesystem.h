@@ -46,6 +46,9 @@ void tide__partition_escape(struct str text, struct strbuf *out);
 // The folder's value for NULL and the empty string: `partition.default-name`.
 struct str tide__partition_default(const struct table *table);
 
+// The number of the line at an offset of a file, from 1. Reads all that is before it: for messages, and where it is not known.
+uint64_t tide__line_at(const char *open_path, uint64_t offset);
+
 // Whole rows of one file.
 struct source_block {
     struct source_block *next;  // of the free list
@@ -74,6 +77,8 @@ struct file_reader {
 };
 // Fills a block; its length is 0 at the end of the last file.
 tide_status tide__file_reader_next(struct file_reader *reader, struct source_block *block, tide_error *err) TIDE_CHECKED;
+// The error of a row that has no end. `start`: its first bytes.
+tide_status tide__row_too_long(const char *path, uint64_t line, struct str start, tide_error *err);
 void tide__file_reader_deinit(struct file_reader *reader);
 
 // A place in the input, between two rows.

@@ -220,6 +220,17 @@ static tide_status expand(const struct listing *listing, const char *open_path, 
     return status;
 }
 
+// Says where a relative path was looked for.
+static tide_status missing(const struct option *option, const char *path, const char *open_path, tide_error *err) {
+    tide__fail_at(err, TIDE_ERR_IO, option->value_pos, "file \"%s\" does not exist", path);
+    if (path[0] == '/') return TIDE_ERR_IO;
+    char folder[PATH_MAX];
+    bool known = open_path[0] != '/' && getcwd(folder, sizeof(folder)) != NULL;
+    while (strncmp(open_path, "./", 2) == 0) open_path += 2;
+    return tide__fail_hint(err, "a relative 'path' is relative to the script's folder: \"%s%s%s\"", known ? folder : "",
+                           known ? "/" : "", open_path);
+}
+
 // What cannot be there when the job starts may still come to a table that is watched, if its folder is there.
 static tide_status list_path(const struct listing *listing, const struct option *option, const char *script_dir,
                              tide_error *err) {
@@ -233,8 +244,7 @@ static tide_status list_path(const struct listing *listing, const struct option 
             status = tide__fail_at(err, TIDE_ERR_IO, option->value_pos, "no file matches \"%s\"", path);
         }
     } else if (!there && (errno == ENOENT || errno == ENOTDIR)) {
-        tide__fail_at(err, TIDE_ERR_IO, option->value_pos, "file \"%s\" does not exist", path);
-        status = tide__fail_hint(err, "a relative 'path' is relative to the script's folder");
+        status = missing(option, path, open_path, err);
     } else if (!there) {
         status = tide__fail_errno(err, errno, "can't read \"%s\"", path);
     } else if (S_ISDIR(info.st_mode)) {

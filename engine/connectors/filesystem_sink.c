@@ -165,7 +165,7 @@ static void file_sink_close(struct sink *base);
 static tide_status file_sink_open(const struct sink_env *env, struct sink **out, tide_error *err) {
     *out = NULL;
     const struct table *table = env->node->sink.table;
-    TIDE_TRY(tide__connector_validate(table, TABLE_AS_SINK, err));
+    TIDE_TRY(tide__connector_validate(table, TABLE_AS_SINK, NULL, err));
     if (env->node->sink.overwrite) TIDE_TRY(check_overwrite(env, err));
     const struct option *path = tide__table_option(table, "path"), *format = tide__table_option(table, "format");
     struct file_sink *sink = tide__calloc(1, sizeof(*sink));

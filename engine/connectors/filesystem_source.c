@@ -11,6 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+// Of a row that is too long so much is looked at for a message.
+#define EXCERPT_BYTES ((size_t)4096)
+
 static void block_reserve(struct source_block *block, size_t len) {
     if (block->capacity >= len + FORMAT_PADDING) return;
     block->data = tide__realloc(block->data, len + FORMAT_PADDING);
@@ -51,12 +54,16 @@ static tide_status append_bytes(struct file_reader *reader, struct source_block 
     return TIDE_OK;
 }
 
-static tide_status row_too_long(const struct file_reader *reader, tide_error *err) {
-    const struct input_file *file = &reader->files.items[reader->current];
-    tide__fail(err, TIDE_ERR_RUNTIME, "the row at byte %llu is longer than %zu MiB", (unsigned long long)reader->offset,
+tide_status tide__row_too_long(const char *path, uint64_t line, struct str start, tide_error *err) {
+    tide__fail(err, TIDE_ERR_RUNTIME, "the row that begins here is longer than %zu MiB, the most that one may have",
                FORMAT_ROW_BYTES_MAX >> 20);
-    tide__error_set_file(err, file->path);
-    return tide__fail_hint(err, "look for a quote that is not closed");
+    tide__fail_hint(err, "look for a quote that is not closed, or for line ends that are missing");
+    if (err == NULL) return TIDE_ERR_RUNTIME;
+    tide__error_set_file(err, path);
+    err->line = err->column = 1;
+    tide__error_set_excerpt(err, start.data, start.len < EXCERPT_BYTES ? start.len : EXCERPT_BYTES);
+    err->line = (uint32_t)line;
+    return TIDE_ERR_RUNTIME;
 }
 
 // A byte order mark is no data. The block begins behind it.
@@ -78,7 +85,10 @@ static tide_status fill(struct file_reader *reader, struct source_block *block, 
     for (size_t want = reader->block_bytes; cut == 0 && !at_end; want = len) {
         TIDE_TRY(append_bytes(reader, block, &len, want, &at_end, err));
         cut = reader->format->split(reader->format_reader, block->data, len, at_end);
-        if (cut == 0 && len >= FORMAT_ROW_BYTES_MAX) return row_too_long(reader, err);
+        if (cut == 0 && len >= FORMAT_ROW_BYTES_MAX) {
+            uint64_t line = tide__line_at(file->open_path, reader->offset);
+            return tide__row_too_long(file->path, line, (struct str){block->data, len}, err);
+        }
     }
     if (at_end) {
         if (len > 0) file->unterminated = cut < len;

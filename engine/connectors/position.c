@@ -5,7 +5,7 @@
 //   path, size, offset, line,
 //   8 bytes XXH3 of the first 4 KiB, 8 bytes XXH3 of the 4 KiB before the offset (both only of what is before it)
 //
-// Every file is there of which something was read. A restore looks at each: one that is shorter than its offset or whose
+// Every file is there of which something was read. A restore looks at each: one that is shorter than it was or whose
 // checked bytes differ has been changed, and going on would give rows twice or never. What a watching job has finished may
 // have been changed, moved or removed since: as in Flink each path is read once. The order of reading then is: the
 // file that was being read, what sorts behind it, then what is new or has grown before it.
@@ -161,6 +161,8 @@ static void compare_with_saved(const struct input_file *file, const struct saved
     if (file->size < saved->offset) {
         snprintf(what, size, "%llu bytes of %llu had been read, now it has %llu", offset, (unsigned long long)saved->size,
                  now);
+    } else if (file->size < saved->size) {
+        snprintf(what, size, "it had %llu bytes, now it has %llu", (unsigned long long)saved->size, now);
     } else if (!hash_before(file->open_path, saved->offset, &head, &tail)) {
         snprintf(what, size, "%llu bytes had been read, now it can't be read", offset);
     } else if (head != saved->head_hash || tail != saved->tail_hash) {
@@ -199,8 +201,7 @@ static void check_last_row(struct input_file *file, const struct saved_file *sav
              (unsigned long long)saved->offset);
 }
 
-// The number of the line at an offset, for messages about a file that was finished and has grown.
-static uint64_t line_at(const char *open_path, uint64_t offset) {
+uint64_t tide__line_at(const char *open_path, uint64_t offset) {
     uint64_t line = 1;
     int fd = open(open_path, O_RDONLY | O_CLOEXEC);
     char bytes[1 << 14];
@@ -253,7 +254,7 @@ static tide_status restore_file(struct input_files *files, const struct saved_fi
     char what[256];
     file->start = file->end = saved->offset;
     file->start_line = saved->line > 0             ? saved->line
-                       : file->size > saved->offset ? line_at(file->open_path, saved->offset)
+                       : file->size > saved->offset ? tide__line_at(file->open_path, saved->offset)
                                                     : 1;
     file->unterminated = (saved->flags & FLAG_UNTERMINATED) != 0;
     compare_with_saved(file, saved, what, sizeof(what));

@@ -89,7 +89,7 @@ tide_status tide__source_open(const struct source_env *env, struct source_reader
     reader->script_dir = env->script_dir != NULL ? tide__strdup(env->script_dir) : NULL;
     reader->place.line = 1;
     tide__error_clear(&reader->failure);
-    tide_status status = tide__connector_validate(env->node->scan.table, TABLE_AS_SOURCE, err);
+    tide_status status = tide__connector_validate(env->node->scan.table, TABLE_AS_SOURCE, NULL, err);
     if (status == TIDE_OK) status = tide__scan_init(&reader->scan, env, err);
     if (status == TIDE_OK) status = open_input(reader, env, err);
     if (status != TIDE_OK) {
@@ -198,17 +198,19 @@ void tide__source_count_block(struct source_reader *reader, struct source_block 
 static tide_status read_block(struct source_reader *reader, struct source_block *block, enum source_state *out_state,
                               tide_error *err) {
     size_t capacity = block->capacity;
+    tide_status status = TIDE_OK;
     if (reader->is_stream) {
-        TIDE_TRY(tide__stream_next(&reader->stream, block, out_state, err));
+        reader->stream.line = reader->line > 0 ? reader->line : reader->file_reader.files.items[0].start_line;
+        status = tide__stream_next(&reader->stream, block, out_state, err);
     } else if (reader->is_datagen) {
         tide__datagen_next(&reader->datagen, block, out_state);
     } else {
-        TIDE_TRY(tide__file_reader_next(&reader->file_reader, block, err));
+        status = tide__file_reader_next(&reader->file_reader, block, err);
         *out_state = block->bytes.len > 0 ? SOURCE_BATCH : SOURCE_END;
     }
     if (reader->budget != NULL) tide__budget_charge(reader->budget, block->capacity - capacity);
-    reader->ended = *out_state == SOURCE_END;
-    return TIDE_OK;
+    if (status == TIDE_OK) reader->ended = *out_state == SOURCE_END;
+    return status;
 }
 
 // The next batch when the caller parses. *out NULL: none now (*out_state).

@@ -110,12 +110,6 @@ static tide_status pass_over(struct stream_reader *reader, bool *out_done, tide_
     return TIDE_OK;
 }
 
-static tide_status row_too_long(const struct stream_reader *reader, tide_error *err) {
-    tide__fail(err, TIDE_ERR_RUNTIME, "the row at byte %llu of standard input is longer than %zu MiB",
-               (unsigned long long)reader->offset, FORMAT_ROW_BYTES_MAX >> 20);
-    return tide__fail_hint(err, "look for a quote that is not closed");
-}
-
 // Reads until there are whole rows, nothing more is there, or the end. *out_cut: bytes of whole rows.
 static tide_status gather(struct stream_reader *reader, size_t *out_cut, tide_error *err) {
     *out_cut = 0;
@@ -132,7 +126,9 @@ static tide_status gather(struct stream_reader *reader, size_t *out_cut, tide_er
         if (line_end || reader->ended || before == 0) {
             *out_cut = reader->format->split(reader->format_reader, reader->carry.data, reader->carry.len, reader->ended);
         }
-        if (*out_cut == 0 && reader->carry.len >= FORMAT_ROW_BYTES_MAX) return row_too_long(reader, err);
+        if (*out_cut == 0 && reader->carry.len >= FORMAT_ROW_BYTES_MAX) {
+            return tide__row_too_long("standard input", reader->line, tide__strbuf_str(&reader->carry), err);
+        }
     }
     if (reader->ended) *out_cut = reader->carry.len;
     return TIDE_OK;

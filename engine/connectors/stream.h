@@ -15,6 +15,7 @@ struct stream_reader {
     const struct format_class *format;
     const struct format_reader *format_reader;
     size_t block_bytes;
+    uint64_t line;        // of the next block's first row, for messages
     uint64_t offset;      // behind the newest block: of the carried bytes in the stream
     struct strbuf carry;  // read, but in no block yet
     bool examined;        // there is no whole row in it

@@ -1,4 +1,5 @@
 // What is said about a table's options, and where.
+#include "base/alloc.h"
 #include "engine/connectors/connector.h"
 #include "table_builder.h"
 
@@ -14,7 +15,7 @@ static void expect(const char *columns, const char *const *options, enum table_u
     struct table *table = build_table(&arena, columns, options);
     tide_error err;
     tide__error_clear(&err);
-    ck_assert_int_eq(tide__connector_validate(table, use, &err), status);
+    ck_assert_int_eq(tide__connector_validate(table, use, NULL, &err), status);
     if (status != TIDE_OK) {
         ck_assert_str_eq(err.message, message);
         ck_assert_str_eq(err.hint, hint);
@@ -53,10 +54,37 @@ START_TEST(slips_are_told_with_the_nearest_name) {
            "did you mean 'filesystem'?", 1, 1);
     expect("a INT", OPTIONS("connector", "filesystem", "path", "x", "format", "cvs"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
            "unknown format 'cvs'", "did you mean 'csv'?", 3, 1);
-    expect("a INT", OPTIONS(FILES, "csv.ignore-parse-error", "true"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
-           "unknown option 'csv.ignore-parse-error'", "did you mean 'csv.ignore-parse-errors'?", 4, 0);
+    expect("a INT", OPTIONS(FILES, "source.monitor-intervall", "1 s"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "unknown option 'source.monitor-intervall'", "did you mean 'source.monitor-interval'?", 4, 0);
+    expect("a INT", OPTIONS("conector", "filesystem", "path", "x", "format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "unknown option 'conector'", "did you mean 'connector'?", 1, 0);
+    expect("a INT", OPTIONS("connector", "filesystem", "pth", "x", "format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "unknown option 'pth'", "did you mean 'path'?", 2, 0);
+    expect("a INT", OPTIONS("connector", "filesystem", "path", "x", "fromat", "csv"), TABLE_AS_SINK, TIDE_ERR_VALIDATE,
+           "unknown option 'fromat'", "did you mean 'format'?", 3, 0);
     expect("a INT", OPTIONS("connector", "print", "print-identifer", "p"), TABLE_AS_SINK, TIDE_ERR_VALIDATE,
            "unknown option 'print-identifer'", "did you mean 'print-identifier'?", 2, 0);
+}
+END_TEST
+
+static void note_warning(void *ctx, struct source_pos pos, const char *message, const char *hint) {
+    tide__strbuf_printf(ctx, "%u:%u %s | %s\n", pos.line, pos.column, message, hint != NULL ? hint : "");
+}
+
+START_TEST(unknown_options_that_flink_may_take_are_warned_of) {
+    struct arena arena;
+    tide__arena_init(&arena);
+    struct strbuf said = {0};
+    struct connector_warnings warnings = {note_warning, &said};
+    struct table *table = build_table(&arena, "a INT", OPTIONS(FILES, "csv.ignore-parse-error", "true", "foo", "bar",
+                                                               "csv.allow-comments", "true", "csv.nonsense", "1"));
+    tide_error err;
+    tide__error_clear(&err);
+    ck_assert_int_eq(tide__connector_validate(table, TABLE_AS_SOURCE, &warnings, &err), TIDE_OK);
+    ck_assert_str_eq(said.data, "5:3 unknown option 'csv.ignore-parse-error' has no effect | did you mean 'csv.ignore-parse-errors'?\n"
+                                "6:3 unknown option 'foo' has no effect | \n8:3 unknown option 'csv.nonsense' has no effect | \n");
+    tide__strbuf_deinit(&said);
+    tide__arena_deinit(&arena);
 }
 END_TEST
 
@@ -87,6 +115,7 @@ int main(void) {
     tcase_add_test(tests, complete_options_pass);
     tcase_add_test(tests, missing_options_are_named);
     tcase_add_test(tests, slips_are_told_with_the_nearest_name);
+    tcase_add_test(tests, unknown_options_that_flink_may_take_are_warned_of);
     tcase_add_test(tests, what_is_not_supported_is_refused);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -332,6 +332,10 @@ START_TEST(changed_input_is_refused_and_grown_input_goes_on) {
     ck_assert_ptr_nonnull(strstr(err.hint, "--accept-changed-input"));
     ck_assert_int_eq(resume(&f, &two, CHANGED_INPUT_ACCEPT, &rows, &err), TIDE_OK);
     ck_assert_str_eq(rows.data, "three|3\n");
+    // Shorter than it was, though nothing that was read is gone.
+    write_file(f.folder, "in.csv", "one,1\ntwo,2\nx,3\n", 16);
+    ck_assert_int_eq(resume(&f, &two, CHANGED_INPUT_REFUSE, &rows, &err), TIDE_ERR_REFUSED);
+    ck_assert_ptr_nonnull(strstr(err.message, "it had 20 bytes, now it has 16"));
     write_file(f.folder, "in.csv", "one,1\n", 6);
     ck_assert_int_eq(resume(&f, &two, CHANGED_INPUT_REFUSE, &rows, &err), TIDE_ERR_REFUSED);
     ck_assert_ptr_nonnull(strstr(err.message, "12 bytes of 20 had been read, now it has 6"));
@@ -419,7 +423,33 @@ START_TEST(a_missing_file_is_named_with_its_place) {
     ck_assert_int_eq(open_reader(&f, &reader, &err), TIDE_ERR_IO);
     ck_assert_str_eq(err.message, "file \"nope.csv\" does not exist");
     ck_assert_uint_gt(err.line, 0);
+    char *hint = tide__arena_printf(&f.arena, "a relative 'path' is relative to the script's folder: \"%s/nope.csv\"", f.folder);
+    ck_assert_str_eq(err.hint, hint);
     end(&f);
+}
+END_TEST
+
+START_TEST(a_row_without_end_is_told_with_its_line) {
+    for (uint32_t workers = 0; workers < 3; workers += 2) {
+        struct fixture f;
+        begin(&f, "a STRING", OPTIONS("path", "in.csv"), -1);
+        f.workers = workers;
+        struct strbuf text = {0}, rows = {0};
+        tide__strbuf_append_c(&text, "one\n\"two\nlines\"\n\"three");
+        while (text.len < 17 << 20) tide__strbuf_append_c(&text, "0123456789012345678901234567890123456789\n");
+        write_file(f.folder, "in.csv", text.data, text.len);
+        tide_error err;
+        size_t count = 0;
+        ck_assert_int_eq(read_all(&f, (struct str){0}, &rows, NULL, &count, NULL, &err), TIDE_ERR_RUNTIME);
+        ck_assert_uint_eq(count, 2);
+        ck_assert_str_eq(err.message, "the row that begins here is longer than 16 MiB, the most that one may have");
+        ck_assert_str_eq(err.file, "in.csv");
+        ck_assert_uint_eq(err.line, 4);
+        ck_assert_str_eq(err.excerpt, "\"three0123456789012345678901234567890123456789");
+        tide__strbuf_deinit(&text);
+        tide__strbuf_deinit(&rows);
+        end(&f);
+    }
 }
 END_TEST
 
@@ -438,6 +468,7 @@ int main(void) {
     tcase_add_test(tests, an_unfinished_last_line_may_only_get_its_line_end);
     tcase_add_test(tests, new_files_are_read_after_the_current_one);
     tcase_add_test(tests, damaged_positions_are_errors);
+    tcase_add_test(tests, a_row_without_end_is_told_with_its_line);
     tcase_add_test(tests, a_missing_file_is_named_with_its_place);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
