@@ -297,6 +297,9 @@ struct plan_group_aggregate {
     uint32_t aggregate_count;
     struct aggregate_call *aggregates;
     bool input_updates;
+    // Mini-batches (table.exec.mini-batch.*): a group's changes are held back and folded until so many rows have come, or this
+    // time has passed while no row came. 0: each row's change goes out by itself.
+    int64_t bundle_rows, bundle_latency_ms;
 };
 
 enum join_kind { JOIN_INNER, JOIN_LEFT, JOIN_RIGHT, JOIN_FULL, JOIN_SEMI, JOIN_ANTI };

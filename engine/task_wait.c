@@ -18,12 +18,18 @@ static int64_t monotonic_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-// Windows of processing time look at the clock when rows come. While none come they are given an empty batch instead.
+// Windows of processing time and mini-batches look at the clock when rows come. While none come they are given an empty batch
+// instead.
+static bool looks_at_clock(const struct plan_node *plan) {
+    if (plan->kind == PLAN_WINDOW_AGGREGATE) return plan->window_aggregate.window.proctime;
+    return plan->kind == PLAN_GROUP_AGGREGATE && plan->group_aggregate.bundle_rows > 0;
+}
+
 static tide_status tick(struct task *task, tide_error *err) {
     static const struct batch nothing = {0};
     for (size_t i = 0; i < task->node_count; i++) {
         struct task_node *node = &task->nodes[i];
-        if (node->plan->kind != PLAN_WINDOW_AGGREGATE || !node->plan->window_aggregate.window.proctime) continue;
+        if (!looks_at_clock(node->plan)) continue;
         TIDE_TRY(node->op->class->on_batch(node->op, 0, &nothing, &node->emitter, err));
     }
     return TIDE_OK;

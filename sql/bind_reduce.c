@@ -88,6 +88,9 @@ tide_status tide__bind_reduced(struct select_scope *s, const struct aggregated *
     if (!reduced->is_quotient) return TIDE_OK;
     struct expr *sides[2] = {
         *out, tide__node_column(b->arena, node, aggregated->aggregate_first + reduced->count, pos)};
+    // The sum is made AVG's type first: a DECIMAL that does not fit is NULL.
+    const struct type *wide = tide__type_with_nullable(b->arena, reduced->type, true);
+    TIDE_TRY(tide__expr_cast(&b->infer, sides[0], wide, &sides[0], b->err));
     struct expr *quotient;
     TIDE_TRY(tide__bind_function(b, "/", sides, 2, pos, &quotient));
     TIDE_TRY(tide__expr_cast(&b->infer, quotient, reduced->type, out, b->err));

@@ -1,6 +1,7 @@
 // Which aggregations are window aggregations: those that group by both bounds of one window, whatever the columns are called
 // by then. Directly above a window function, a calc and grouping sets apart, the function is folded into the aggregation, which
 // then puts rows into slices by itself; else rows carry their windows in two columns ("attached").
+#include "base/time.h"
 #include "sql/bind.h"
 
 #include <assert.h>
@@ -343,6 +344,26 @@ static struct plan_node *restore_order(struct binder *b, const struct plan_node 
     return calc;
 }
 
+static tide_status positive(struct binder *b, const struct plan_node *node, const char *key, int64_t value) {
+    if (value > 0) return TIDE_OK;
+    tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "mini-batches need \"%s\" to be more than 0", key);
+    return tide__fail_hint(b->err, "SET '%s' = '%s', or switch table.exec.mini-batch.enabled off", key,
+                           strstr(key, "size") != NULL ? "1000" : "5 s");
+}
+
+// table.exec.mini-batch.*: see struct plan_group_aggregate.
+static tide_status set_bundle(struct binder *b, struct plan_node *node) {
+    static const char latency_key[] = "table.exec.mini-batch.allow-latency", size_key[] = "table.exec.mini-batch.size";
+    struct plan_group_aggregate *group = &node->group_aggregate;
+    if (!b->session->mini_batch || b->infer.batch_mode) return TIDE_OK;
+    struct str latency = tide__settings_get(b->session, latency_key), size = tide__settings_get(b->session, size_key);
+    if (latency.data == NULL || !tide__duration_parse(latency, &group->bundle_latency_ms)) group->bundle_latency_ms = 0;
+    TIDE_TRY(positive(b, node, latency_key, group->bundle_latency_ms));
+    for (size_t i = 0; i < size.len && i < 18 && size.data[i] >= '0' && size.data[i] <= '9'; i++)
+        group->bundle_rows = group->bundle_rows * 10 + (size.data[i] - '0');
+    return positive(b, node, size_key, group->bundle_rows);
+}
+
 // `node` is a PLAN_GROUP_AGGREGATE or a legacy PLAN_WINDOW_AGGREGATE whose input is planned already.
 tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struct plan_node **out) {
     struct plan_node *input = node->inputs[0];
@@ -363,8 +384,10 @@ tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struc
     struct window_keys keys = find_keys(b->arena, node, roles);
     node->group_aggregate.input_updates = input->updates;
     node->updates = !b->infer.batch_mode && (node->group_aggregate.aggregate_count > 0 || input->updates);
+    bool window = !input->updates && keys.has_start && keys.has_end && !keys.session_mismatch;
+    if (!window) TIDE_TRY(set_bundle(b, node));
     if (input->updates) return TIDE_OK;
-    if (!keys.has_start || !keys.has_end || keys.session_mismatch) return warn_forgotten(b, node, &keys);
+    if (!window) return warn_forgotten(b, node, &keys);
     TIDE_TRY(check_window(b, node, keys.window));
     *out = restore_order(b, node, window_aggregate(b, node, &keys), roles);
     return TIDE_OK;

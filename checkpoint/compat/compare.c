@@ -36,6 +36,7 @@ static const struct code_words words[] = {
     {"window.input", "the stored column", "window.input", "window.input", "window.input",
      "rows are stored as they came"},
     {"config.time_zone", "the time zone", NULL, NULL, NULL, "rows would fall into other windows"},
+    {"config.mini_batch", "mini-batches", NULL, NULL, NULL, "changes that are held back would be lost or come again"},
     {"config.early_fire", "early firing", NULL, NULL, NULL, "the result turns from final rows into updates"},
     {"group_by", "the group key", "group_by.added", "group_by.removed", "group_by.order",
      "the state is kept by the old keys"},

@@ -441,6 +441,7 @@ static void describe_group_aggregate(struct describer *d, const struct plan_node
     const struct flow *input = input_flow(d, node, 0);
     key_clauses(d, "group_by", node->inputs[0], input, plan->keys, plan->key_count);
     aggregate_clauses(d, plan->aggregates, plan->aggregate_count, input);
+    if (plan->bundle_rows > 0) clause(d, "config.mini_batch", "on", node->pos);
     filter_clauses(d, input, "filter", "having");
     finish_operator(d, node, input);
     struct flow flow = own_flow(d, node);

@@ -6,7 +6,7 @@
 //   its last row was taken back -D
 //
 // A hidden count of rows a group says whether it is there. In batch mode results go out once, when the input ends, in key
-// order; a global aggregate then has a row even if the input had none.
+// order; a global aggregate then has a row even if the input had none. With mini-batches see group_bundle.c.
 #include "engine/operators/group_aggregate.h"
 
 #include "base/alloc.h"
@@ -29,6 +29,7 @@ static void free_group(void *payload, void *ctx) {
 
 static void close(struct operator* base) {
     struct group_aggregate *op = self(base);
+    tide__bundle_close(op);
     tide__memtable_release(op->groups);
     tide__budget_release(op->env.budget, op->dirty_capacity * sizeof(struct group *));
     tide__free(op->dirty);
@@ -54,6 +55,8 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
         tide__memtable_on_free(op->groups, free_group, op);
         status = tide__group_state_open(op, err);
     }
+    tide__bundle_open(op);
+    if (status == TIDE_OK) status = tide__bundle_state_open(op, err);
     if (status != TIDE_OK) {
         close(&op->base);
         return status;
@@ -149,27 +152,35 @@ static tide_status emit_rows(struct group_aggregate *op, const struct batch *bat
     return tide__emit(out, &result, err);
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
-                            tide_error *err) {
-    (void)input;
-    struct group_aggregate *op = self(base);
-    assert(batch->kinds == NULL || op->plan->input_updates);
-    tide__arena_reset(&op->scratch);
-    struct group_results results;
-    tide__group_rounds(op, batch, &results);
-    if (op->env.plan->settings.batch_mode) return TIDE_OK;
+tide_status tide__group_emit_changes(struct group_aggregate *op, const struct batch *batch,
+                                     const struct group_results *results, struct emitter *out, tide_error *err) {
     size_t most = 2 * batch->rows;
     struct outgoing rows = {
         .keys = tide__arena_alloc(&op->scratch, most * sizeof(uint32_t)),
         .results = tide__arena_alloc(&op->scratch, most * sizeof(uint32_t)),
         .kinds = tide__arena_alloc(&op->scratch, most),
     };
-    collect_changes(op, (uint32_t)batch->rows, &results, &rows);
+    collect_changes(op, (uint32_t)batch->rows, results, &rows);
     size_t step = op->env.batch_rows_max;
-    for (size_t from = 0; from < rows.count; from += step)
-        TIDE_TRY(
-            emit_rows(op, batch, &results, &rows, from, rows.count - from < step ? rows.count - from : step, out, err));
+    for (size_t from = 0; from < rows.count; from += step) {
+        size_t n = rows.count - from < step ? rows.count - from : step;
+        TIDE_TRY(emit_rows(op, batch, results, &rows, from, n, out, err));
+    }
     return TIDE_OK;
+}
+
+static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+                            tide_error *err) {
+    (void)input;
+    struct group_aggregate *op = self(base);
+    assert(batch->kinds == NULL || op->plan->input_updates);
+    tide__arena_reset(&op->scratch);
+    if (op->plan->bundle_rows > 0)
+        return batch->rows > 0 ? tide__bundle_add(op, batch, out, err) : tide__bundle_tick(op, out, err);
+    struct group_results results;
+    tide__group_rounds(op, batch, &results);
+    if (op->env.plan->settings.batch_mode) return TIDE_OK;
+    return tide__group_emit_changes(op, batch, &results, out, err);
 }
 
 // --- batch mode -------------------------------------------------------------------------------------------------------------
@@ -198,6 +209,11 @@ static tide_status emit_groups(struct group_aggregate *op, struct group **groups
 
 static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct group_aggregate *op = self(base);
+    if (op->plan->bundle_rows > 0) {
+        if (watermark != WATERMARK_END) return TIDE_OK;
+        tide__arena_reset(&op->scratch);
+        return tide__bundle_flush(op, out, err);
+    }
     if (!op->env.plan->settings.batch_mode || watermark != WATERMARK_END) return TIDE_OK;
     bool global = op->plan->key_count == 0;
     if (global) tide__group_find(op, (struct str){0}, tide__hash_bytes(NULL, 0));
@@ -223,6 +239,7 @@ const struct operator_class tide__group_aggregate_class = {
     .on_batch = on_batch,
     .on_watermark = on_watermark,
     .on_barrier = tide__group_barrier,
+    .save = tide__bundle_save,
     .restore = tide__group_restore,
     .close = close,
 };

@@ -23,16 +23,15 @@ struct rounds {
     uint32_t *rows;            // likewise
 };
 
-static void find_groups(struct rounds *r) {
-    struct group_aggregate *op = r->op;
-    size_t rows = r->batch->rows;
+struct group **tide__group_of_rows(struct group_aggregate *op, const struct batch *batch) {
+    size_t rows = batch->rows;
     struct str *keys = tide__arena_alloc(&op->scratch, rows * sizeof *keys);
     uint64_t *hashes = tide__arena_alloc(&op->scratch, rows * sizeof *hashes);
     struct memtable_entry **entries = tide__arena_alloc(&op->scratch, rows * sizeof *entries);
-    tide__key_encode(r->batch, op->plan->keys, op->plan->key_count, (struct str){0}, &op->scratch, keys);
+    tide__key_encode(batch, op->plan->keys, op->plan->key_count, (struct str){0}, &op->scratch, keys);
     for (size_t i = 0; i < rows; i++) hashes[i] = tide__hash_bytes(keys[i].data, keys[i].len);
     tide__memtable_upsert_batch(op->groups, keys, hashes, rows, entries, NULL);
-    r->groups = tide__arena_alloc(&op->scratch, rows * sizeof *r->groups);
+    struct group **groups = tide__arena_alloc(&op->scratch, rows * sizeof *groups);
     for (size_t i = 0; i < rows; i++) {
         struct group *group = tide__memtable_payload(op->groups, entries[i]);
         if (group->key == NULL) {
@@ -40,8 +39,9 @@ static void find_groups(struct rounds *r) {
             group->key = key.data;
             group->key_len = (uint32_t)key.len;
         }
-        r->groups[i] = group;
+        groups[i] = group;
     }
+    return groups;
 }
 
 // Which round each row belongs to: the number of rows of its group before it.
@@ -103,16 +103,12 @@ static void results_before(struct rounds *r, struct group_results *out) {
     keep_results(r, out->columns, places, n);
 }
 
-static bool takes_back(const struct batch *batch, uint32_t row) {
-    return batch->kinds != NULL && (batch->kinds[row] == ROW_UPDATE_BEFORE || batch->kinds[row] == ROW_DELETE);
-}
-
 // Adds or takes back those rows of a round that do it.
 static int64_t apply(struct rounds *r, const uint32_t *order, size_t count, bool back) {
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         struct group *group = r->groups[order[i]];
-        if (takes_back(r->batch, order[i]) != back) continue;
+        if (group_row_takes_back(r->batch, order[i]) != back) continue;
         // A row of a group that is not there can't be taken back: Flink skips it too.
         if (back && group->rows == 0) continue;
         group->rows += back ? -1 : 1;
@@ -168,7 +164,7 @@ void tide__group_rounds(struct group_aggregate *op, const struct batch *batch, s
     r.results = new_columns(op, rows);
     r.payloads = tide__arena_alloc(&op->scratch, rows * sizeof *r.payloads);
     r.rows = tide__arena_alloc(&op->scratch, rows * sizeof *r.rows);
-    find_groups(&r);
+    r.groups = tide__group_of_rows(op, batch);
     sort_by_round(&r);
     results_before(&r, out);
     for (uint32_t k = 0; k < r.count; k++) run_round(&r, r.order + r.starts[k], r.starts[k + 1] - r.starts[k], out);

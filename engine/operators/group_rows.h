@@ -1,5 +1,5 @@
 // What the files of the group aggregate share: group_aggregate.c (the operator), group_rounds.c (a batch row by row, but
-// vectorised), group_state.c (barriers, restoring).
+// vectorised), group_state.c (barriers, restoring), group_bundle*.c (mini-batches).
 #ifndef TIDE_ENGINE_OPERATORS_GROUP_ROWS_H
 #define TIDE_ENGINE_OPERATORS_GROUP_ROWS_H
 
@@ -15,7 +15,28 @@ struct group {
     const char *key;
     bool dirty;  // in the list of changed groups
     bool in_state;
+    uint32_t pending;  // 1 + its place in the bundle; 0: all its changes have gone out
     _Alignas(16) unsigned char accumulators[];
+};
+
+// A group whose changes are held back.
+struct bundle_entry {
+    struct group *group;
+    struct str before;  // its results that went out last, as a row; in the bundle's arena
+    uint64_t part;      // the last one that had a row of it
+    bool was_there, in_state;
+};
+
+struct group_bundle {
+    struct bundle_entry *entries;  // in the order in which the groups came
+    size_t count, capacity;
+    bool has_parts;
+    uint64_t part;                             // number
+    int64_t part_rows, part_groups, elements;  // elements: what ended parts have handed on
+    int64_t since_ms;                          // when its first row came, wall clock
+    struct arena arena;
+    struct state_table *table;
+    struct state_table_desc desc;
 };
 
 struct group_aggregate {
@@ -33,6 +54,7 @@ struct group_aggregate {
     struct arena scratch;  // of one batch
     struct arena output;
     struct strbuf value;
+    struct group_bundle bundle;
 };
 
 struct group *tide__group_find(struct group_aggregate *op, struct str key, uint64_t hash);
@@ -45,8 +67,34 @@ struct group_results {
     uint32_t *before;
     uint8_t *was_there, *is_there;  // did the group have rows before row i, has it after?
 };
+// The groups of a batch's rows. Everything lives in op->scratch.
+struct group **tide__group_of_rows(struct group_aggregate *op, const struct batch *batch);
+static inline bool group_row_takes_back(const struct batch *batch, uint32_t row) {
+    return batch->kinds != NULL && (batch->kinds[row] == ROW_UPDATE_BEFORE || batch->kinds[row] == ROW_DELETE);
+}
 // Adds the rows of a batch to their groups. Everything lives in op->scratch.
 void tide__group_rounds(struct group_aggregate *op, const struct batch *batch, struct group_results *out);
+
+// Emits what has changed: keys are the batch's, row by row.
+tide_status tide__group_emit_changes(struct group_aggregate *op, const struct batch *batch,
+                                     const struct group_results *results, struct emitter *out,
+                                     tide_error *err) TIDE_CHECKED;
+
+// --- mini-batches
+void tide__bundle_open(struct group_aggregate *op);
+tide_status tide__bundle_add(struct group_aggregate *op, const struct batch *batch, struct emitter *out,
+                             tide_error *err) TIDE_CHECKED;
+// No row has come for a while.
+tide_status tide__bundle_tick(struct group_aggregate *op, struct emitter *out, tide_error *err) TIDE_CHECKED;
+// Lets all held changes out.
+tide_status tide__bundle_flush(struct group_aggregate *op, struct emitter *out, tide_error *err) TIDE_CHECKED;
+void tide__bundle_close(struct group_aggregate *op);
+tide_status tide__bundle_state_open(struct group_aggregate *op, tide_error *err) TIDE_CHECKED;
+void tide__bundle_barrier(struct group_aggregate *op);
+void tide__bundle_forget(struct group_aggregate *op, const struct bundle_entry *entry);  // in the state
+void tide__bundle_save(struct operator* base, struct strbuf *out);
+// After the groups.
+tide_status tide__bundle_restore(struct group_aggregate *op, struct str saved, tide_error *err) TIDE_CHECKED;
 
 tide_status tide__group_state_open(struct group_aggregate *op, tide_error *err) TIDE_CHECKED;
 tide_status tide__group_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;

@@ -58,6 +58,7 @@ tide_status tide__group_barrier(struct operator* base, tide_error *err) {
         group->in_state = true;
     }
     op->dirty_count = 0;
+    tide__bundle_barrier(op);
     return TIDE_OK;
 }
 
@@ -74,7 +75,6 @@ static bool restore_group(struct group_aggregate *op, struct str key, struct str
 }
 
 tide_status tide__group_restore(struct operator* base, struct str saved, tide_error *err) {
-    (void)saved;
     struct group_aggregate *op = self(base);
     struct state_iter *iter;
     TIDE_TRY(tide__state_iter_open(op->table, NULL, (struct str){0}, (struct str){0}, &iter, err));
@@ -82,6 +82,6 @@ tide_status tide__group_restore(struct operator* base, struct str saved, tide_er
     bool good = true;
     while (good && tide__state_iter_next(iter, &key, &value)) good = restore_group(op, key, value);
     TIDE_TRY(tide__state_iter_close(iter, err));
-    if (good) return TIDE_OK;
+    if (good) return tide__bundle_restore(op, saved, err);
     return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc.name);
 }
