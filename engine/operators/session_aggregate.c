@@ -1,45 +1,20 @@
 // Aggregation over SESSION windows, one accumulator payload a session. The group keys are the session's keys.
 //
-// State: a table keyed (group key, session start) with the session's last row time and its accumulators. Changed sessions
-// are written whole at a barrier; a session that merged or fired is deleted.
-#include "engine/operators/session_store.h"
-#include "engine/operators/window.h"
+// What is in memory and what in the state: session_state.c.
+#include "engine/operators/session_aggregate.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "engine/aggregates/aggregate.h"
-#include "engine/aggregates/fields.h"
 #include "engine/codec/key.h"
 
 #include <assert.h>
 #include <string.h>
 
-struct session_aggregate {
-    struct window_operator base;
-    const struct plan_window_aggregate *plan;
-    const struct plan_node *node;
-    struct late_sink *late;
-    size_t batch_rows_max;
-    bool skip_null_time;
-    struct window_cut cut;
-    struct aggregators aggregators;
-    struct session_store sessions;
-    struct memory_budget *budget;
-    struct state_table *table;  // NULL: no state
-    struct arena scratch, output;
-    // Rows of the batch at hand whose update is still to be made.
-    const struct batch *batch;
-    unsigned char **pending;
-    uint32_t *pending_rows;
-    size_t pending_count;
-    int64_t extra;  // bytes that payloads own elsewhere, as charged
-};
-
 static struct session_aggregate *session_aggregate(struct operator* op) {
     return (struct session_aggregate *)(void *)op;
 }
 
-static void charge(struct session_aggregate *a, int64_t bytes) {
+void tide__session_charge(struct session_aggregate *a, int64_t bytes) {
     a->extra += bytes;
     if (bytes > 0) tide__budget_charge(a->budget, (size_t)bytes);
     if (bytes < 0) tide__budget_release(a->budget, (size_t)-bytes);
@@ -49,8 +24,8 @@ static void charge(struct session_aggregate *a, int64_t bytes) {
 
 static void flush_pending(struct session_aggregate *a) {
     if (a->pending_count == 0) return;
-    charge(a, tide__aggregators_update(&a->aggregators, a->batch, a->pending, a->pending_rows, a->pending_count,
-                                       &a->scratch));
+    tide__session_charge(a, tide__aggregators_update(&a->aggregators, a->batch, a->pending, a->pending_rows,
+                                                     a->pending_count, &a->scratch));
     a->pending_count = 0;
 }
 
@@ -75,54 +50,47 @@ static void merge_sessions(void *ctx, struct session *into, struct session *from
         into->payload = from->payload;
         from->payload = payload;
     }
-    charge(a, tide__aggregators_merge(&a->aggregators, into->payload, from->payload));
+    tide__session_charge(a, tide__aggregators_merge(&a->aggregators, into->payload, from->payload));
+}
+
+unsigned char *tide__session_payload_new(struct session_aggregate *a) {
+    tide__budget_charge(a->budget, a->aggregators.payload_size);
+    return tide__calloc(1, a->aggregators.payload_size + 1);
+}
+
+void tide__session_payload_free(struct session_aggregate *a, unsigned char *payload) {
+    if (payload == NULL) return;
+    tide__aggregators_release(payload, &a->aggregators);
+    tide__free(payload);
+    tide__budget_release(a->budget, a->aggregators.payload_size);
 }
 
 // The bytes that this payload owned elsewhere are not known one by one; they are given back in proportion.
 static void free_payload(void *ctx, struct session *session) {
     struct session_aggregate *a = ctx;
     if (session->payload == NULL) return;
-    if (a->extra > 0) charge(a, -(a->extra / (int64_t)(a->sessions.session_count + 1)));
-    tide__aggregators_release(session->payload, &a->aggregators);
-    tide__free(session->payload);
+    if (a->extra > 0) tide__session_charge(a, -(a->extra / (int64_t)(a->sessions.session_count + 1)));
+    tide__session_payload_free(a, session->payload);
     session->payload = NULL;
-    tide__budget_release(a->budget, a->aggregators.payload_size);
-}
-
-static void state_key(const struct session *session, int64_t start, struct strbuf *out) {
-    tide__strbuf_clear(out);
-    if (session->key->len > 0) tide__strbuf_append(out, session->key->bytes, session->key->len);
-    char bytes[8];
-    tide__key_put_time(bytes, start);
-    tide__strbuf_append(out, bytes, sizeof bytes);
-}
-
-static void forget(void *ctx, struct session *session) {
-    struct session_aggregate *a = ctx;
-    if (!session->is_saved) return;
-    struct strbuf key = {0};
-    state_key(session, session->saved_start, &key);
-    tide__state_delete(a->table, tide__strbuf_str(&key));
-    tide__strbuf_deinit(&key);
-    session->is_saved = false;
-}
-
-static void new_payload(struct session_aggregate *a, struct session *session) {
-    session->payload = tide__calloc(1, a->aggregators.payload_size + 1);
-    tide__budget_charge(a->budget, a->aggregators.payload_size);
 }
 
 // --- rows -------------------------------------------------------------------------------------------------------
 
-static tide_status add_row(struct session_aggregate *a, size_t row, struct str key, int64_t time) {
+static tide_status add_row(struct session_aggregate *a, size_t row, struct str key, int64_t time, tide_error *err) {
     int64_t local = tide__window_local(&a->cut, time);
     uint64_t hash = tide__hash_bytes(key.data, key.len);
-    struct session *session = tide__session_for_row(&a->sessions, &a->cut, key, hash, local, a->base.base.watermark);
+    int64_t watermark = a->base.base.watermark;
+    struct session *session = tide__session_for_row(&a->sessions, &a->cut, key, hash, local, watermark);
+    if (session == NULL && tide__session_may_touch(a, local)) {
+        TIDE_TRY(tide__session_load_key(a, key, err));
+        session = tide__session_for_row(&a->sessions, &a->cut, key, hash, local, watermark);
+    }
     if (session == NULL) {
         tide__late_row(&a->base.base, a->late, a->batch, row, local, local + a->sessions.gap);
         return TIDE_OK;
     }
-    if (session->payload == NULL) new_payload(a, session);
+    if (session->payload == NULL) session->payload = tide__session_payload_new(a);
+    tide__session_row_added(a, local);
     if (a->table != NULL) tide__session_mark_dirty(&a->sessions, session);
     a->pending[a->pending_count] = session->payload;
     a->pending_rows[a->pending_count++] = (uint32_t)row;
@@ -152,31 +120,31 @@ static tide_status on_batch(struct operator* op, uint32_t input, const struct ba
             return tide__fail_hint(err,
                                    "filter such rows out before the window, or give the column a default in a view");
         }
-        TIDE_TRY(add_row(a, i, keys[i], times[i]));
+        TIDE_TRY(add_row(a, i, keys[i], times[i], err));
     }
     flush_pending(a);
-    op->stats.windows_open = a->sessions.session_count;
+    op->stats.windows_open = a->sessions.session_count + a->spilled.count;
     return TIDE_OK;
 }
 
 // --- firing -----------------------------------------------------------------------------------------------------
 
 static int64_t property_of(const struct session_aggregate *a, enum window_property property,
-                           const struct session *session) {
-    int64_t end = tide__session_end(&a->sessions, session);
+                           const struct session_result *result) {
+    int64_t end = result->last + a->sessions.gap;
     switch (property) {
-    case WINDOW_PROPERTY_START: return session->start;
+    case WINDOW_PROPERTY_START: return result->start;
     case WINDOW_PROPERTY_END: return end;
     case WINDOW_PROPERTY_TIME: return tide__window_time(&a->cut, end);
     }
     return 0;
 }
 
-static void fill_properties(struct session_aggregate *a, struct column *columns, struct session *const *sessions,
+static void fill_properties(struct session_aggregate *a, struct column *columns, const struct session_result *results,
                             size_t n) {
     for (uint32_t p = 0; p < a->plan->property_count; p++) {
         for (size_t i = 0; i < n; i++) {
-            int64_t ms = property_of(a, a->plan->properties[p], sessions[i]);
+            int64_t ms = property_of(a, a->plan->properties[p], &results[i]);
             if (columns[p].physical == PHYSICAL_TIME) {
                 columns[p].time[i] = (struct timestamp){ms, 0};
             } else {
@@ -186,8 +154,8 @@ static void fill_properties(struct session_aggregate *a, struct column *columns,
     }
 }
 
-static tide_status emit_sessions(struct session_aggregate *a, struct session *const *sessions, size_t n,
-                                 struct emitter *out, tide_error *err) {
+tide_status tide__session_emit(struct session_aggregate *a, const struct session_result *results, size_t n,
+                               struct emitter *out, tide_error *err) {
     tide__arena_reset(&a->output);
     const struct plan_window_aggregate *plan = a->plan;
     uint32_t first_property = plan->key_count + plan->aggregate_count;
@@ -197,32 +165,48 @@ static tide_status emit_sessions(struct session_aggregate *a, struct session *co
         tide__column_init(&batch.columns[i], a->node->fields[i].type, n, i < first_property, &a->output);
     unsigned char **payloads = tide__arena_alloc(&a->output, n * sizeof *payloads);
     for (size_t i = 0; i < n; i++) {
-        struct str key = {sessions[i]->key->bytes, sessions[i]->key->len};
+        struct str key = results[i].key;
         for (uint32_t k = 0; k < plan->key_count; k++) {
             if (!tide__key_decode(&key, &a->output, &batch.columns[k], i))
                 return tide__fail(err, TIDE_ERR_RUNTIME, "the state of a session is damaged: a key cannot be read");
         }
-        payloads[i] = sessions[i]->payload;
+        payloads[i] = results[i].payload;
     }
     tide__aggregators_result(&a->aggregators, payloads, n, batch.columns + plan->key_count, &a->output);
-    fill_properties(a, batch.columns + first_property, sessions, n);
+    fill_properties(a, batch.columns + first_property, results, n);
+    a->base.base.stats.windows_fired += n;
     return tide__emit(out, &batch, err);
+}
+
+static tide_status emit_sessions(struct session_aggregate *a, struct session *const *sessions, size_t count,
+                                 struct emitter *out, tide_error *err) {
+    struct session_result *results = tide__alloc(a->batch_rows_max * sizeof *results);
+    tide_status status = TIDE_OK;
+    for (size_t from = 0, n = 0; from < count && status == TIDE_OK; from += n) {
+        n = count - from < a->batch_rows_max ? count - from : a->batch_rows_max;
+        for (size_t i = 0; i < n; i++) {
+            const struct session *session = sessions[from + i];
+            results[i] = (struct session_result){
+                {session->key->bytes, session->key->len}, session->start, session->last, session->payload};
+        }
+        status = tide__session_emit(a, results, n, out, err);
+    }
+    tide__free(results);
+    return status;
 }
 
 static tide_status on_watermark(struct operator* op, int64_t watermark, struct emitter *out, tide_error *err) {
     struct session_aggregate *a = session_aggregate(op);
+    TIDE_TRY(tide__session_settle(a, watermark, err));
     size_t count = 0;
     struct session **ended = tide__session_take_ended(&a->sessions, &a->cut, watermark, &count);
-    tide_status status = TIDE_OK;
-    for (size_t from = 0; from < count && status == TIDE_OK; from += a->batch_rows_max) {
-        size_t n = count - from < a->batch_rows_max ? count - from : a->batch_rows_max;
-        status = emit_sessions(a, ended + from, n, out, err);
-    }
+    tide_status status = emit_sessions(a, ended, count, out, err);
     for (size_t i = 0; i < count; i++) tide__session_release(&a->sessions, ended[i]);
     tide__free(ended);
-    op->stats.windows_fired += count;
-    op->stats.windows_open = a->sessions.session_count;
-    return status;
+    TIDE_TRY(status);
+    TIDE_TRY(tide__session_emit_ended(a, watermark, out, err));
+    op->stats.windows_open = a->sessions.session_count + a->spilled.count;
+    return TIDE_OK;
 }
 
 static int64_t next_trigger(const struct operator* op, int64_t earliest) {
@@ -234,100 +218,17 @@ static int64_t next_trigger(const struct operator* op, int64_t earliest) {
     if (a->cut.zone == NULL && time < INT64_MAX - a->sessions.gap) trigger = time + a->sessions.gap - 1;
     int64_t open = tide__session_next_trigger(&a->sessions, &a->cut);
     if (open < trigger) trigger = open;
+    if (a->spilled.count > 0) {
+        int64_t spilled = tide__window_trigger(&a->cut, a->spilled.end_min);
+        if (spilled < trigger) trigger = spilled;
+    }
     return trigger > least ? trigger : least;
-}
-
-// --- state ------------------------------------------------------------------------------------------------------
-
-static tide_status on_barrier(struct operator* op, tide_error *err) {
-    (void)err;
-    struct session_aggregate *a = session_aggregate(op);
-    if (a->table == NULL) return TIDE_OK;
-    struct strbuf key = {0}, value = {0};
-    for (size_t i = 0; i < a->sessions.dirty_count; i++) {
-        struct session *session = a->sessions.dirty[i];
-        if (session->is_saved && session->saved_start != session->start) forget(a, session);
-        state_key(session, session->start, &key);
-        tide__strbuf_clear(&value);
-        field_put_i64(&value, session->last);
-        tide__aggregators_encode(&a->aggregators, session->payload, &value);
-        tide__state_put(a->table, tide__strbuf_str(&key), tide__strbuf_str(&value));
-        session->is_saved = true;
-        session->saved_start = session->start;
-    }
-    tide__session_clean(&a->sessions);
-    tide__strbuf_deinit(&key);
-    tide__strbuf_deinit(&value);
-    return TIDE_OK;
-}
-
-static tide_status restore_session(struct session_aggregate *a, struct str key, struct str value, tide_error *err) {
-    int64_t last = 0, bytes = 0;
-    bool ok = key.len >= 8 && field_get_i64(&value, &last);
-    struct session *session = NULL;
-    if (ok) {
-        int64_t start = tide__key_get_time(key.data + key.len - 8);
-        key.len -= 8;
-        session = tide__session_for_row(&a->sessions, &a->cut, key, tide__hash_bytes(key.data, key.len), start,
-                                        INT64_MIN);
-        ok = session != NULL && session->payload == NULL && last >= start;
-    }
-    if (ok) {
-        session->last = last;
-        session->is_saved = true;
-        session->saved_start = session->start;
-        new_payload(a, session);
-        ok = tide__aggregators_decode(&a->aggregators, value, session->payload, &bytes);
-        charge(a, bytes);
-    }
-    if (!ok) return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state of a session is damaged");
-    return TIDE_OK;
-}
-
-static tide_status restore(struct operator* op, struct str saved, tide_error *err) {
-    (void)saved;
-    struct session_aggregate *a = session_aggregate(op);
-    if (a->table == NULL) return TIDE_OK;
-    struct state_iter *iter;
-    TIDE_TRY(tide__state_iter_open(a->table, NULL, (struct str){"", 0}, (struct str){"", 0}, &iter, err));
-    struct str key, value;
-    tide_status status = TIDE_OK;
-    while (status == TIDE_OK && tide__state_iter_next(iter, &key, &value)) status = restore_session(a, key, value, err);
-    tide_status closed = tide__state_iter_close(iter, err);
-    op->stats.windows_open = a->sessions.session_count;
-    return status == TIDE_OK ? closed : status;
-}
-
-static tide_status register_table(struct session_aggregate *a, const struct operator_env *env, tide_error *err) {
-    if (env->store == NULL) return TIDE_OK;
-    struct arena *arena = env->plan->arena;
-    size_t key_count = a->plan->key_count + 1, value_count = a->aggregators.field_count + 1;
-    struct state_field *keys = ARENA_ARRAY(arena, struct state_field, key_count);
-    for (uint32_t i = 0; i < a->plan->key_count; i++) {
-        const struct plan_field *field = &a->node->fields[i];
-        keys[i] = (struct state_field){field->name, tide__type_text(arena, field->type), STATE_FORM_BYTES, 0};
-    }
-    keys[key_count - 1] = (struct state_field){"window_start", "TIMESTAMP(3)", STATE_FORM_I64, STATE_COMBINE_REPLACE};
-    struct state_field *values = ARENA_ARRAY(arena, struct state_field, value_count);
-    values[0] = (struct state_field){"last row", "TIMESTAMP(3)", STATE_FORM_I64, STATE_COMBINE_REPLACE};
-    for (size_t i = 1; i < value_count; i++) values[i] = a->aggregators.fields[i - 1];
-    struct state_table_desc *desc = ARENA_NEW(arena, struct state_table_desc);
-    *desc = (struct state_table_desc){
-        .name = tide__arena_printf(arena, "%s.sessions", a->node->operator_id),
-        .operator_id = a->node->operator_id,
-        .kind = STATE_TABLE_KEYED,
-        .key_count = key_count,
-        .value_count = value_count,
-        .keys = keys,
-        .values = values,
-    };
-    return tide__state_table(env->store, desc, &a->table, err);
 }
 
 static void close_operator(struct operator* op) {
     struct session_aggregate *a = session_aggregate(op);
     tide__session_store_deinit(&a->sessions);
-    charge(a, -a->extra);
+    tide__session_charge(a, -a->extra);
     tide__arena_deinit(&a->scratch);
     tide__arena_deinit(&a->output);
     tide__free(a);
@@ -338,8 +239,10 @@ static const struct operator_class session_class = {
     .on_batch = on_batch,
     .on_watermark = on_watermark,
     .next_trigger = next_trigger,
-    .on_barrier = on_barrier,
-    .restore = restore,
+    .on_barrier = tide__session_barrier,
+    .save = tide__session_save,
+    .restore = tide__session_restore,
+    .shrink = tide__session_shrink,
     .close = close_operator,
 };
 
@@ -360,13 +263,13 @@ tide_status tide__session_aggregate_open(const struct operator_env *env, struct 
     a->batch_rows_max = env->batch_rows_max;
     a->skip_null_time = env->plan->settings.batch_mode;
     a->cut = tide__window_cut(&plan->window, env->plan->settings.zone);
-    struct session_owner owner = {merge_sessions, free_payload, forget, a};
+    struct session_owner owner = {merge_sessions, free_payload, tide__session_forget, a};
     tide__session_store_init(&a->sessions, plan->window.size_ms, env->budget, owner);
     tide__arena_init(&a->scratch);
     tide__arena_init(&a->output);
     tide_status status = tide__aggregators_bind(&a->aggregators, plan->aggregates, plan->aggregate_count, false,
                                                 env->plan->arena, err);
-    if (status == TIDE_OK) status = register_table(a, env, err);
+    if (status == TIDE_OK) status = tide__session_register(a, env, err);
     if (status != TIDE_OK) {
         close_operator(&a->base.base);
         return status;

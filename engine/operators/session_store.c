@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_FIRST = 64 };
+// OVERHEAD: of a session, what the heap, the list of dirty ones, the hash slots and malloc take.
+enum { SLOTS_FIRST = 64, OVERHEAD = 80 };
 
 void tide__session_store_init(struct session_store *store, int64_t gap, struct memory_budget *budget,
                               struct session_owner owner) {
@@ -126,7 +127,7 @@ void tide__session_clean(struct session_store *store) {
 // --- sessions ---------------------------------------------------------------------------------------------------
 
 static void free_session(struct session_store *store, struct session *session) {
-    tide__budget_release(store->budget, sizeof *session);
+    tide__budget_release(store->budget, sizeof *session + OVERHEAD);
     tide__free(session);
 }
 
@@ -144,7 +145,7 @@ static void bury(struct session_store *store, struct session *session) {
 static struct session *new_session(struct session_store *store, struct session_key *key, struct session **at,
                                    int64_t local) {
     struct session *session = tide__calloc(1, sizeof *session);
-    tide__budget_charge(store->budget, sizeof *session);
+    tide__budget_charge(store->budget, sizeof *session + OVERHEAD);
     session->key = key;
     key->references++;
     session->start = session->last = local;
@@ -153,6 +154,15 @@ static struct session *new_session(struct session_store *store, struct session_k
     store->session_count++;
     heap_push(store, session);
     return session;
+}
+
+// `later` follows `into` and touches it.
+static void unite(struct session_store *store, struct session *into, struct session *later) {
+    store->owner.merge(store->owner.ctx, into, later);
+    if (later->last > into->last) into->last = later->last;
+    bury(store, later);
+    later->key->references--;
+    store->owner.free_payload(store->owner.ctx, later);
 }
 
 struct session *tide__session_for_row(struct session_store *store, const struct window_cut *cut, struct str bytes,
@@ -172,16 +182,41 @@ struct session *tide__session_for_row(struct session_store *store, const struct 
         return new_session(store, key, at, local);
     }
     struct session *later = session->next;
-    if (later != NULL && later->start <= end) {
-        // The row closes the gap between two sessions; at most two touch it.
-        store->owner.merge(store->owner.ctx, session, later);
-        session->last = later->last;
-        bury(store, later);
-        later->key->references--;
-        store->owner.free_payload(store->owner.ctx, later);
-    }
+    // The row closes the gap between two sessions; at most two touch it.
+    if (later != NULL && later->start <= end) unite(store, session, later);
     if (local < session->start) session->start = local;
     if (local > session->last) session->last = local;
+    return session;
+}
+
+struct session *tide__session_first(struct session_store *store, struct str bytes, uint64_t hash) {
+    struct session_key *key = find_key(store, bytes, hash);
+    return key == NULL ? NULL : key->sessions;
+}
+
+struct session *tide__session_adopt(struct session_store *store, struct str bytes, uint64_t hash,
+                                    const struct session *from) {
+    struct session_key *key = find_key(store, bytes, hash);
+    if (key == NULL) key = add_key(store, bytes, hash);
+    struct session **at = &key->sessions, *before = NULL;
+    for (; *at != NULL && (*at)->start <= from->start; at = &(*at)->next) before = *at;
+    struct session *session = new_session(store, key, at, from->start);
+    session->last = from->last;
+    session->payload = from->payload;
+    session->is_saved = from->is_saved;
+    session->saved_start = from->saved_start;
+    session->saved_part = from->saved_part;
+    bool united = false;
+    if (before != NULL && tide__session_end(store, before) >= session->start) {
+        unite(store, before, session);
+        session = before;
+        united = true;
+    }
+    while (session->next != NULL && session->next->start <= tide__session_end(store, session)) {
+        unite(store, session, session->next);
+        united = true;
+    }
+    if (united) tide__session_mark_dirty(store, session);
     return session;
 }
 
@@ -231,7 +266,7 @@ int64_t tide__session_next_trigger(const struct session_store *store, const stru
     return store->heap_count == 0 ? INT64_MAX : tide__window_trigger(cut, store->heap[0]->queued_end);
 }
 
-void tide__session_store_deinit(struct session_store *store) {
+void tide__session_clear(struct session_store *store) {
     for (size_t i = 0; i < store->heap_count; i++) {
         if (!store->heap[i]->is_dead) store->owner.free_payload(store->owner.ctx, store->heap[i]);
         free_session(store, store->heap[i]);
@@ -246,4 +281,14 @@ void tide__session_store_deinit(struct session_store *store) {
     tide__free(store->slots);
     tide__free(store->heap);
     tide__free(store->dirty);
+    store->slots = tide__calloc(SLOTS_FIRST, sizeof *store->slots);
+    store->slot_count = SLOTS_FIRST;
+    store->heap = store->dirty = NULL;
+    store->key_count = store->heap_count = store->heap_cap = 0;
+    store->dirty_count = store->dirty_cap = store->session_count = 0;
+}
+
+void tide__session_store_deinit(struct session_store *store) {
+    tide__session_clear(store);
+    tide__free(store->slots);
 }

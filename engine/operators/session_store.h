@@ -18,8 +18,9 @@ struct session {
     int64_t queued_end;   // what the heap knows: may be older than the real end, which only grows
     size_t dirty_at;      // 1 + index among the dirty ones; 0: unchanged since the last barrier
     bool is_dead;         // merged away or fired, but still in the heap
-    bool is_saved;        // the state table has it, under saved_start
+    bool is_saved;        // the state table has it, under saved_start and saved_part
     int64_t saved_start;
+    uint64_t saved_part;
     unsigned char *payload;  // the owner's
 };
 
@@ -66,6 +67,14 @@ struct session *tide__session_for_row(struct session_store *store, const struct 
 static inline int64_t tide__session_end(const struct session_store *store, const struct session *session) {
     return session->last + store->gap;
 }
+// The first session of a key, or NULL.
+struct session *tide__session_first(struct session_store *store, struct str key, uint64_t hash);
+// Puts in a session that is known as a whole, with its payload, which is taken. Sessions that it touches become one with it;
+// then the result is dirty. Gives the session that holds it.
+struct session *tide__session_adopt(struct session_store *store, struct str key, uint64_t hash,
+                                    const struct session *from);
+// Lets go of all sessions; none is told to be forgotten.
+void tide__session_clear(struct session_store *store);
 void tide__session_mark_dirty(struct session_store *store, struct session *session);
 void tide__session_clean(struct session_store *store);  // none is dirty any more
 // Takes out the sessions that have ended, in the order (end, start, key); they stay valid until tide__session_release. The

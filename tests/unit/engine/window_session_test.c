@@ -211,6 +211,60 @@ START_TEST(cuts_do_not_show_in_session_rows) {
 }
 END_TEST
 
+// Sessions go to the state table at random times and come back in pieces; memory has room for `room` of them when they do.
+static char *run_spilling(const struct fake *plan, const struct fake_row *rows, size_t count, uint64_t seed) {
+    struct fake fake = *plan;
+    tide__arena_init(&fake.arena);
+    fake.plan.arena = &fake.arena;
+    fake_open(&fake);
+    for (size_t i = 0; i < count; i++) {
+        fake_push(&fake, &rows[i], 1, 1);
+        if (i % 7 == 0) fake_watermark(&fake, rows[i].start);
+        if (seed == 0) continue;
+        uint64_t dice = next_random(&seed) % 24;
+        if (dice < 4) fake_shrink(&fake, SIZE_MAX);
+        if (dice == 4) fake_barrier(&fake);
+        if (dice == 5) fake_reload(&fake);
+    }
+    fake_watermark(&fake, WATERMARK_END);
+    tide__strbuf_printf(&fake.out.text, "late %zu\n", fake.late + fake.op->stats.late_rows);
+    fake_close(&fake);
+    tide__arena_deinit(&fake.arena);
+    return fake.out.text.data;
+}
+
+START_TEST(sessions_larger_than_memory_are_the_same) {
+    static const struct fake_aggregate sums[] = {{"COUNT", -1, .filter = -1},
+                                                 {"SUM", FAKE_V, .filter = -1},
+                                                 {"MAX", FAKE_S, .filter = -1},
+                                                 {"COUNT", FAKE_S, .distinct = true, .filter = -1},
+                                                 {0}};
+    enum { MANY = 600 };
+    static struct fake_row rows[MANY];
+    static const char *const words[] = {"a", "bb", "", "ccc", NULL};
+    static const size_t rooms[] = {1, 3, 1000};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        uint64_t next = seed * 77;
+        for (size_t i = 0; i < MANY; i++) {
+            // Mostly in order, some rows are late; `start` is the watermark.
+            int64_t back = (int64_t)(next_random(&next) % (next_random(&next) % 10 == 0 ? 4000 : 700));
+            rows[i] = at((int64_t)i * 60 - back, (int64_t)(next_random(&next) % 7), words[next_random(&next) % 5],
+                         (int)(next_random(&next) % 1000));
+            rows[i].start = (int64_t)i * 60 - 500;
+        }
+        struct fake fake;
+        fake_init(&fake, STATE_BACKEND_MEMORY, NULL);
+        fake_window_aggregate(&fake, seed % 4 ? keyed : session, seed % 4 ? key_k : no_keys, sums);
+        fake.budget.limit = rooms[seed % 3] * 4 * 320;
+        char *expected = run_spilling(&fake, rows, MANY, 0), *got = run_spilling(&fake, rows, MANY, seed);
+        ck_assert_msg(strcmp(got, expected) == 0, "seed %d", (int)seed);
+        free(expected);
+        free(got);
+        fake_deinit(&fake);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("window_session");
     TCase *sessions = tcase_create("sessions");
@@ -227,6 +281,7 @@ int main(void) {
     tcase_set_timeout(cuts, 60);
     tcase_add_loop_test(cuts, cuts_do_not_show_in_session_aggregates, 0, 2);
     tcase_add_loop_test(cuts, cuts_do_not_show_in_session_rows, 0, 2);
+    tcase_add_test(cuts, sessions_larger_than_memory_are_the_same);
     suite_add_tcase(suite, cuts);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
