@@ -29,6 +29,7 @@ DUCK_BIDS = """read_csv('{}', header=false, columns={{'ts':'TIMESTAMP','auction'
 
 RUN_SQL = """import duckdb, sys
 c = duckdb.connect()
+c.execute('SET enable_progress_bar=false')
 for s in sys.argv[1].split(';'):
     r = c.execute(s) if s.strip() else None
 """
