@@ -106,7 +106,7 @@ static bool load_icu(struct icu *icu) {
     for (int version = ICU_NEWEST; version >= ICU_OLDEST; version--) {
         char path[64];
         snprintf(path, sizeof path, "libicui18n.so.%d", version);
-        icu->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        icu->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (icu->library == NULL) continue;
         if (load_function(icu, "ucal_open", version, &icu->open) &&
             load_function(icu, "ucal_close", version, &icu->close) &&

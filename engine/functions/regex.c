@@ -49,7 +49,7 @@ static bool load_icu(struct icu *icu) {
     for (int version = ICU_NEWEST; version >= ICU_OLDEST; version--) {
         char path[64];
         snprintf(path, sizeof path, "libicui18n.so.%d", version);
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (library == NULL) continue;
         if (load(library, "open", version, &icu->open) && load(library, "close", version, &icu->close) &&
             load(library, "setText", version, &icu->set_text) && load(library, "matches", version, &icu->matches) &&
