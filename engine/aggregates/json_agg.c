@@ -82,13 +82,18 @@ static void object_update(const struct aggregator *a, struct aggregate_rows *in)
     tide__strbuf_deinit(&scratch);
 }
 
-// The last value of a key stays, at the place of the first.
+// Members stand in the order of their keys; the last value of a key counts.
 static size_t take_pair(struct str *pairs, size_t count, struct str key, struct str value) {
-    size_t at = 0;
-    while (at < count && !tide__str_eq(pairs[at], key)) at += 2;
+    size_t at = count;
+    while (at > 0 && tide__str_cmp(key, pairs[at - 2]) < 0) at -= 2;
+    if (at > 0 && tide__str_eq(key, pairs[at - 2])) {
+        pairs[at - 1] = value;
+        return count;
+    }
+    memmove(pairs + at + 2, pairs + at, (count - at) * sizeof *pairs);
     pairs[at] = key;
     pairs[at + 1] = value;
-    return at == count ? count + 2 : count;
+    return count + 2;
 }
 
 static void object_result(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,

@@ -137,7 +137,7 @@ static tide_status infer_extract_unit(struct infer_context *ctx, struct expr *ca
                                       tide_error *err) {
     uint32_t value = call->arg_count - 1;
     if (call->args[value]->type->kind == TYPE_NULL) {
-        TIDE_TRY(tide__infer_cast(ctx, call, value, tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0), err));
+        return tide__infer_fail(ctx, call, err);
     }
     const struct type *type = call->args[value]->type;
     bool interval = tide__type_is_interval(type);
@@ -264,7 +264,7 @@ static tide_status set_plan(struct infer_context *ctx, struct expr *call, tide_e
 static tide_status infer_round(struct infer_context *ctx, struct expr *call, tide_error *err) {
     TIDE_TRY(set_plan(ctx, call, err));
     if (call->args[1]->type->kind == TYPE_NULL) {
-        TIDE_TRY(tide__infer_cast(ctx, call, 1, tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0), err));
+        return tide__infer_fail(ctx, call, err);
     }
     const struct type *type = call->args[1]->type;
     if (!is_dated(type) && type->kind != TYPE_TIME) return tide__infer_fail(ctx, call, err);
@@ -311,7 +311,7 @@ static tide_status infer_timestampadd(struct infer_context *ctx, struct expr *ca
     }
     TIDE_TRY(tide__infer_args(ctx, call, "SIA", err));
     if (call->args[2]->type->kind == TYPE_NULL) {
-        TIDE_TRY(tide__infer_cast(ctx, call, 2, tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0), err));
+        return tide__infer_fail(ctx, call, err);
     }
     const struct type *type = call->args[2]->type;
     if (!is_dated(type) && type->kind != TYPE_TIME) return tide__infer_fail(ctx, call, err);
@@ -351,7 +351,7 @@ static tide_status infer_two_times(struct infer_context *ctx, struct expr *call,
     TIDE_TRY(set_plan(ctx, call, err));
     for (uint32_t i = 1; i < 3; i++) {
         if (call->args[i]->type->kind == TYPE_NULL) {
-            TIDE_TRY(tide__infer_cast(ctx, call, i, tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0), err));
+            return tide__infer_fail(ctx, call, err);
         }
         const struct type *type = call->args[i]->type;
         if (!is_dated(type) && type->kind != TYPE_TIME) return tide__infer_fail(ctx, call, err);

@@ -12,25 +12,61 @@
 
 static void put_json(const struct column *column, size_t row, bool raw, const struct zone *zone, struct strbuf *out);
 
+// Flink writes members in the order of their names; of equal names the last value counts.
+struct named {
+    struct str name;
+    size_t index;  // of the value
+};
+
+static size_t put_named(struct named *members, size_t count, struct str name, size_t index) {
+    size_t at = count;
+    while (at > 0 && tide__str_cmp(name, members[at - 1].name) < 0) at--;
+    if (at > 0 && tide__str_eq(name, members[at - 1].name)) {
+        members[at - 1].index = index;
+        return count;
+    }
+    memmove(members + at + 1, members + at, (count - at) * sizeof *members);
+    members[at] = (struct named){name, index};
+    return count + 1;
+}
+
+static void put_array(const struct column *elements, size_t count, const struct zone *zone, struct strbuf *out) {
+    tide__strbuf_append_char(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) tide__strbuf_append_char(out, ',');
+        put_json(&elements[i], 0, false, zone, out);
+    }
+    tide__strbuf_append_char(out, ']');
+}
+
 static void put_nested(const struct column *column, size_t row, const struct zone *zone, struct strbuf *out) {
     const struct type *type = column->type;
     struct arena arena;
     struct column *elements = NULL;
-    size_t count = 0;
+    size_t count = 0, members = 0;
     tide__arena_init(&arena);
     if (!tide__nested_decode(column->str[row], type, &arena, &elements, &count)) count = 0;
-    bool array = type->kind == TYPE_ARRAY, is_row = type->kind == TYPE_ROW;
-    tide__strbuf_append_char(out, array ? '[' : '{');
-    for (size_t i = 0; i < count; i++) {
-        bool key = !array && !is_row && i % 2 == 0;
-        if (i > 0) tide__strbuf_append_char(out, key || array || is_row ? ',' : ':');
-        if (is_row) {
-            tide__json_quote(tide__str(type->children[i].name), out);
-            tide__strbuf_append_char(out, ':');
-        }
-        put_json(&elements[i], 0, false, zone, out);
+    if (type->kind == TYPE_ARRAY) {
+        put_array(elements, count, zone, out);
+        tide__arena_deinit(&arena);
+        return;
     }
-    tide__strbuf_append_char(out, array ? ']' : '}');
+    struct named *named = ARENA_ARRAY(&arena, struct named, count + 1);
+    for (size_t i = 0; i < count; i += type->kind == TYPE_ROW ? 1 : 2) {
+        if (type->kind == TYPE_ROW) {
+            members = put_named(named, members, tide__str(type->children[i].name), i);
+        } else if (elements[i].physical == PHYSICAL_STR && !tide__column_is_null(&elements[i], 0)) {
+            members = put_named(named, members, elements[i].str[0], i + 1);
+        }
+    }
+    tide__strbuf_append_char(out, '{');
+    for (size_t i = 0; i < members; i++) {
+        if (i > 0) tide__strbuf_append_char(out, ',');
+        tide__json_quote(named[i].name, out);
+        tide__strbuf_append_char(out, ':');
+        put_json(&elements[named[i].index], 0, false, zone, out);
+    }
+    tide__strbuf_append_char(out, '}');
     tide__arena_deinit(&arena);
 }
 
@@ -120,23 +156,26 @@ static tide_status run_json_object(struct eval_context *ctx, const struct expr *
                                    struct selection rows, struct column *out, tide_error *err) {
     struct strbuf text = {0};
     bool absent = absent_on_null(call);
+    struct named *members = ARENA_ARRAY(ctx->scratch, struct named, call->arg_count);
     tide_status status = TIDE_OK;
     for (size_t nth = 0; nth < rows.n; nth++) {
-        size_t i = tide__row_at(rows, nth);
-        bool first = true;
-        tide__strbuf_clear(&text);
-        tide__strbuf_append_char(&text, '{');
+        size_t i = tide__row_at(rows, nth), count = 0;
         for (uint32_t a = 1; a + 1 < call->arg_count; a += 2) {
             if (tide__column_is_null(&args[a], i)) {
                 status = tide__fail_at(err, TIDE_ERR_RUNTIME, call->args[a]->pos, "a key of JSON_OBJECT is NULL");
                 goto done;
             }
             if (absent && tide__column_is_null(&args[a + 1], i)) continue;
-            if (!first) tide__strbuf_append_char(&text, ',');
-            first = false;
-            tide__json_quote(args[a].str[i], &text);
+            count = put_named(members, count, args[a].str[i], a + 1);
+        }
+        tide__strbuf_clear(&text);
+        tide__strbuf_append_char(&text, '{');
+        for (size_t m = 0; m < count; m++) {
+            size_t a = members[m].index;
+            if (m > 0) tide__strbuf_append_char(&text, ',');
+            tide__json_quote(members[m].name, &text);
             tide__strbuf_append_char(&text, ':');
-            put_json(&args[a + 1], i, makes_json(call->args[a + 1]), ctx->zone, &text);
+            put_json(&args[a], i, makes_json(call->args[a]), ctx->zone, &text);
         }
         tide__strbuf_append_char(&text, '}');
         out->str[i] = tide__str_copy(ctx->scratch, text.data, text.len);
@@ -260,6 +299,10 @@ static bool has_json(const struct type *type) {
 static tide_status check_values(struct infer_context *ctx, const struct expr *call, uint32_t from, uint32_t step,
                                 tide_error *err) {
     for (uint32_t i = from; i < call->arg_count; i += step) {
+        if (call->args[i]->type->kind == TYPE_NULL) {
+            tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[i]->pos, "a NULL of no type can't be written as JSON");
+            return tide__fail_hint(err, "write CAST(NULL AS STRING)");
+        }
         if (has_json(call->args[i]->type)) continue;
         tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[i]->pos, "%s can't be written as JSON",
                       tide__type_text(ctx->arena, tide__type_with_nullable(ctx->arena, call->args[i]->type, true)));
@@ -275,20 +318,12 @@ static tide_status infer_object(struct infer_context *ctx, struct expr *call, ti
         }
     }
     TIDE_TRY(check_values(ctx, call, 2, 2, err));
-    for (uint32_t i = 1; i < call->arg_count; i++) {
-        if (call->args[i]->type->kind != TYPE_NULL) continue;
-        TIDE_TRY(tide__infer_cast(ctx, call, i, tide__type_make(TYPE_VARCHAR, true), err));
-    }
     tide__infer_result(ctx, call, TYPE_VARCHAR, false);
     return TIDE_OK;
 }
 
 static tide_status infer_array(struct infer_context *ctx, struct expr *call, tide_error *err) {
     TIDE_TRY(check_values(ctx, call, 1, 1, err));
-    for (uint32_t i = 1; i < call->arg_count; i++) {
-        if (call->args[i]->type->kind != TYPE_NULL) continue;
-        TIDE_TRY(tide__infer_cast(ctx, call, i, tide__type_make(TYPE_VARCHAR, true), err));
-    }
     tide__infer_result(ctx, call, TYPE_VARCHAR, false);
     return TIDE_OK;
 }

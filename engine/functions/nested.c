@@ -170,8 +170,7 @@ static tide_status infer_item(struct infer_context *ctx, struct expr *call, tide
         tide__infer_result_like(ctx, call, type->children[1].type, true);
         return TIDE_OK;
     }
-    if (type->kind != TYPE_ARRAY || !tide__type_is_integer(call->args[1]->type))
-        return tide__infer_fail(ctx, call, err);
+    if (type->kind != TYPE_ARRAY || call->args[1]->type->kind != TYPE_INT) return tide__infer_fail(ctx, call, err);
     int64_t index = 1;
     if (tide__infer_constant_integer(ctx, call->args[1], &index) && index < 1) {
         tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[1]->pos,
