@@ -266,6 +266,9 @@ static tide_status run_unix_timestamp(struct eval_context *ctx, const struct exp
         struct timestamp t = {0, 0};
         bool zoned = false, ok = tide__date_pattern_parse_zoned(&pattern, args[0].str[i], &t, &zoned);
         int64_t instant = zoned ? t.ms : tide__zone_to_utc(ctx->zone, t.ms);
+        // Of an hour that comes twice SimpleDateFormat takes the second.
+        bool twice = !zoned && tide__zone_to_local(ctx->zone, instant + MILLIS_PER_HOUR) == t.ms;
+        if (twice) instant += MILLIS_PER_HOUR;
         out->i64[i] = ok ? instant / 1000 : INT64_MIN;
     }
     return TIDE_OK;
@@ -353,7 +356,7 @@ static const struct zone *row_zone(struct str name, struct zone **kept) {
     return *kept;
 }
 
-// TO_TIMESTAMP_LTZ(text[, pattern[, zone]]): a wall clock in the zone, or the session's.
+// TO_TIMESTAMP_LTZ(text[, pattern[, zone]]): a wall clock in the zone, or in UTC.
 static tide_status run_text_to_ltz(struct eval_context *ctx, const struct expr *call, const struct column *args,
                                    struct selection rows, struct column *out, tide_error *err) {
     TIDE_TRY(run_to_timestamp(ctx, call, args, rows, out, err));
@@ -362,7 +365,7 @@ static tide_status run_text_to_ltz(struct eval_context *ctx, const struct expr *
         size_t i = tide__row_at(rows, nth);
         if (out->nulls[i]) continue;
         struct timestamp t = tide__timestamp_at(out, i);
-        t.ms = tide__zone_to_utc(call->arg_count > 2 ? row_zone(args[2].str[i], &kept) : ctx->zone, t.ms);
+        t.ms = tide__zone_to_utc(call->arg_count > 2 ? row_zone(args[2].str[i], &kept) : NULL, t.ms);
         tide__put_timestamp(out, i, t);
     }
     tide__zone_free(kept);
