@@ -48,7 +48,8 @@ static tide_status check_place(struct select_scope *s, const struct ast_expr *as
         if (strcmp(s->clause, "WHERE clause") == 0) return tide__fail_hint(b->err, "use HAVING");
         return TIDE_ERR_VALIDATE;
     }
-    if (ast->order_by.count > 0) {
+    // Flink takes an order in JSON_ARRAYAGG, but does not sort.
+    if (ast->order_by.count > 0 && !tide__str_ieq_c(call_name(ast), "JSON_ARRAYAGG")) {
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%.*s takes no WITHIN GROUP",
                              STR_ARG(call_name(ast)));
     }
@@ -129,11 +130,16 @@ static tide_status take_share(struct select_scope *s, const struct ast_expr *ast
         type = tide__type_copy(b->arena, &array);
         bound->call.type = type;
     }
-    TIDE_TRY(tide__expr_cast(&b->infer, bound->args[1], type, &bound->args[1], b->err));
+    const struct type *given = bound->args[1]->type;
+    if (given->kind == TYPE_ARRAY) given = given->children[0].type;
+    if (tide__type_is_numeric(given)) {
+        TIDE_TRY(tide__expr_cast(&b->infer, bound->args[1], type, &bound->args[1], b->err));
+    }
     tide_error ignored;
     tide__error_clear(&ignored);
     if (tide__expr_constant(&b->infer, bound->args[1], &bound->call.parameter, &ignored) != TIDE_OK ||
-        bound->call.parameter.is_null) {
+        bound->call.parameter.is_null || !tide__type_same(bound->args[1]->type, type) ||
+        (type->kind == TYPE_DOUBLE && !(bound->call.parameter.f64 >= 0 && bound->call.parameter.f64 <= 1))) {
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->args.items[1]->pos,
                              "the share of PERCENTILE must be a constant from 0 to 1");
     }

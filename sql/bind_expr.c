@@ -249,21 +249,29 @@ static tide_status bind_binary(struct select_scope *s, const struct ast_expr *as
     return tide__bind_function(s->binder, operator_name(ast->op), args, 2, ast->pos, out);
 }
 
-// The least BIGINT: its digits alone are out of range.
-static bool is_least_integer(const struct ast_expr *ast) {
+// The least BIGINT and the least INT: without their sign they are out of range, or of a wider type.
+static bool is_least_integer(const struct ast_expr *ast, const char *digits) {
     const struct ast_expr *number = ast->args.items[0];
     return ast->op == OP_NEGATE && number->kind == AST_EXPR_LITERAL && number->literal == LITERAL_INTEGER &&
-           tide__str_eq_c(number->text, "9223372036854775808");
+           tide__str_eq_c(number->text, digits);
 }
 
 static tide_status bind_unary(struct select_scope *s, const struct ast_expr *ast, struct expr **out) {
     struct expr *args[1];
-    if (is_least_integer(ast)) {
+    if (is_least_integer(ast, "9223372036854775808")) {
         *out = tide__bind_integer(s->binder, TYPE_BIGINT, INT64_MIN, ast->pos);
+        return TIDE_OK;
+    }
+    if (is_least_integer(ast, "2147483648")) {
+        *out = tide__bind_integer(s->binder, TYPE_INT, INT32_MIN, ast->pos);
         return TIDE_OK;
     }
     TIDE_TRY(tide__bind_expr(s, ast->args.items[0], &args[0]));
     if (ast->op == OP_PLUS) {
+        const struct type *type = args[0]->type;
+        if (!tide__type_is_numeric(type) && !tide__type_is_interval(type)) {
+            return tide__fail_at(s->binder->err, TIDE_ERR_VALIDATE, ast->pos, "+ stands before a number only");
+        }
         *out = args[0];
         return TIDE_OK;
     }

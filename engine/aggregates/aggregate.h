@@ -68,10 +68,10 @@ struct aggregate_class {
     const struct aggregate_kernel *(*bind)(const struct aggregator *aggregator, bool retract);
 };
 
-extern const struct aggregate_class tide__count_class, tide__sum_class, tide__sum_from_zero_class,
-    tide__avg_class, tide__min_class, tide__max_class, tide__first_value_class, tide__last_value_class, tide__listagg_class, tide__array_agg_class,
-    tide__collect_class, tide__json_arrayagg_class, tide__json_objectagg_class, tide__percentile_class,
-    tide__stddev_pop_class, tide__stddev_samp_class, tide__var_pop_class, tide__var_samp_class;
+extern const struct aggregate_class tide__count_class, tide__sum_class, tide__sum_from_zero_class, tide__avg_class,
+    tide__min_class, tide__max_class, tide__first_value_class, tide__last_value_class, tide__listagg_class,
+    tide__array_agg_class, tide__collect_class, tide__json_arrayagg_class, tide__json_objectagg_class,
+    tide__percentile_class, tide__stddev_pop_class, tide__stddev_samp_class, tide__var_pop_class, tide__var_samp_class;
 
 // The kernel of DISTINCT and of retractable MIN, MAX, FIRST_VALUE, LAST_VALUE and LISTAGG: a set around another aggregate.
 const struct aggregate_kernel *tide__distinct_kernel(const struct aggregator *aggregator);

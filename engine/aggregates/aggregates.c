@@ -54,6 +54,8 @@ static bool is_comparable(const struct type *type) {
     case TYPE_NULL:
     case TYPE_BINARY:
     case TYPE_VARBINARY:
+    case TYPE_INTERVAL_MONTHS:
+    case TYPE_INTERVAL_MILLIS:
     case TYPE_ARRAY:
     case TYPE_MULTISET:
     case TYPE_MAP:
@@ -90,15 +92,14 @@ static tide_status infer_listagg(struct infer_context *ctx, struct aggregate_cal
         }
         call->parameter = args[1]->literal;
     }
-    struct type type = tide__type_make(TYPE_VARCHAR, true);
-    call->type = tide__type_copy(ctx->arena, &type);
+    call->type = nullable_copy(ctx, *args[0]->type);
     return TIDE_OK;
 }
 
 static const struct type *collection_of(struct infer_context *ctx, const struct expr *arg, enum type_kind kind,
                                         bool nullable) {
     struct type_child *child = ARENA_NEW(ctx->arena, struct type_child);
-    child->type = nullable_copy(ctx, *arg->type);
+    child->type = tide__type_without_time_attribute(ctx->arena, arg->type);
     struct type type = tide__type_make(kind, nullable);
     type.child_count = 1;
     type.children = child;
@@ -189,13 +190,22 @@ static const struct aggregate table[] = {
 
 // What only the planner makes; nobody is told of it.
 static const struct aggregate sum_from_zero = {
-    "$SUM0", 1, 1, infer_sum, true, true, &tide__sum_from_zero_class, "$SUM0(numeric)",
-    "SUM that begins at 0: -0.0 becomes 0.0, a DECIMAL that overflowed stays NULL.", "$SUM0(price)", "7.50"};
+    "$SUM0",
+    1,
+    1,
+    infer_sum,
+    true,
+    true,
+    &tide__sum_from_zero_class,
+    "$SUM0(numeric)",
+    "SUM that begins at 0: -0.0 becomes 0.0, a DECIMAL that overflowed stays NULL.",
+    "$SUM0(price)",
+    "7.50"};
 
 static const char *const names[] = {
-    "ARRAY_AGG", "AVG", "COLLECT", "COUNT", "FIRST_VALUE", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "LAST_VALUE",
-    "LISTAGG", "MAX", "MIN", "PERCENTILE", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUM", "VARIANCE",
-    "VAR_POP", "VAR_SAMP",
+    "ARRAY_AGG",   "AVG",     "COLLECT",  "COUNT",   "FIRST_VALUE", "JSON_ARRAYAGG", "JSON_OBJECTAGG",
+    "LAST_VALUE",  "LISTAGG", "MAX",      "MIN",     "PERCENTILE",  "STDDEV",        "STDDEV_POP",
+    "STDDEV_SAMP", "SUM",     "VARIANCE", "VAR_POP", "VAR_SAMP",
 };
 
 _Static_assert(sizeof names / sizeof names[0] == TABLE_COUNT, "a name for each aggregate");

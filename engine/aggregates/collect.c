@@ -1,11 +1,12 @@
 // ARRAY_AGG: all values in arrival order, NULLs too. COLLECT: the values that are not NULL with their number of occurrences,
-// in the order of first appearance (Flink's order is that of a hash). Elements are rows of one column in row codec bytes.
+// in the order of Java's HashMap, as Flink shows them (nested values: of first appearance). Elements are rows of one column in row codec bytes.
 #include "engine/aggregates/fields.h"
 #include "engine/aggregates/list.h"
 
 #include "base/sort.h"
 #include "engine/codec/row.h"
 #include "engine/expr/nested.h"
+#include "engine/functions/java_map.h"
 
 static void append_value(struct list *list, const struct column *column, size_t row, struct strbuf *scratch,
                          int64_t *charge) {
@@ -91,6 +92,18 @@ static void count_equals(const struct list *list, size_t count, struct str *elem
     }
 }
 
+// Puts pairs (value, count) into the order in which Flink's map has them.
+static void order_pairs(struct column *pairs, size_t count, struct arena *arena) {
+    uint32_t *hashes = ARENA_ARRAY(arena, uint32_t, count + 1), *order = ARENA_ARRAY(arena, uint32_t, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        if (!tide__java_value_hash(&pairs[2 * i], 0, &hashes[i])) return;
+    }
+    tide__java_map_order(hashes, count, 0, order);
+    struct column *sorted = ARENA_ARRAY(arena, struct column, 2 * count + 1);
+    for (size_t i = 0; i < count; i++) memcpy(&sorted[2 * i], &pairs[2 * order[i]], 2 * sizeof *sorted);
+    memcpy(pairs, sorted, 2 * count * sizeof *sorted);
+}
+
 static void collect_result(const struct aggregator *a, unsigned char *const *payloads, size_t n, struct column *column,
                            struct arena *arena) {
     static const struct type count_type = {.kind = TYPE_INT};
@@ -107,6 +120,7 @@ static void collect_result(const struct aggregator *a, unsigned char *const *pay
             tide__column_init(&pairs[at], &count_type, 1, 0, arena);
             pairs[at++].i64[0] = counts[e];
         }
+        order_pairs(pairs, at / 2, arena);
         if (column->nulls != NULL) column->nulls[i] = 0;
         column->str[i] = nested_value(a->type, pairs, at, arena);
     }

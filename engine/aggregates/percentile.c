@@ -49,7 +49,7 @@ static double percentile(const struct weighted *items, size_t n, int64_t total, 
     double place = (double)(total - 1) * share, below = floor(place), above = ceil(place);
     double low = value_at(items, n, (int64_t)below), high = value_at(items, n, (int64_t)above);
     if (below == above || low == high) return low;
-    return (above - place) * low + (place - below) * high;
+    return low + (place - below) * (high - low);
 }
 
 static struct weighted *sorted(const struct list *list, size_t *out_count, int64_t *out_total, struct arena *arena) {

@@ -272,14 +272,12 @@ static bool is_time(const struct type *type) {
     return tide__type_is_timestamp(type) || type->kind == TYPE_DATE || type->kind == TYPE_TIME;
 }
 
-// NULL literals take the other operand's type.
+// A bare NULL is refused, as by Flink.
 static tide_status type_nulls(struct infer_context *ctx, struct expr *call, tide_error *err) {
     for (uint32_t i = 0; i < 2; i++) {
         if (call->args[i]->type->kind != TYPE_NULL) continue;
-        struct type other = *call->args[1 - i]->type;
-        if (other.kind == TYPE_NULL) other = tide__type_make(TYPE_INT, true);
-        if (is_time(&other)) other = tide__type_make(TYPE_INTERVAL_MILLIS, true);
-        TIDE_TRY(tide__infer_cast(ctx, call, i, other, err));
+        tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[i]->pos, "%s takes no NULL of no type", call->function->name);
+        return tide__fail_hint(err, "write CAST(NULL AS INT), or whatever type it has");
     }
     return TIDE_OK;
 }
@@ -287,6 +285,7 @@ static tide_status type_nulls(struct infer_context *ctx, struct expr *call, tide
 static tide_status infer(struct infer_context *ctx, struct expr *call, enum operation op, tide_error *err) {
     TIDE_TRY(type_nulls(ctx, call, err));
     const struct type *a = call->args[0]->type, *b = call->args[1]->type;
+    if (op == MODULO && (is_float(a) || is_float(b))) return tide__infer_fail(ctx, call, err);
     if (tide__type_is_numeric(a) && tide__type_is_numeric(b)) {
         infer_number(ctx, call, op);
         return TIDE_OK;
@@ -327,8 +326,7 @@ INFER(infer_modulo, MODULO)
 
 static tide_status infer_negate(struct infer_context *ctx, struct expr *call, tide_error *err) {
     const struct type *type = call->args[0]->type;
-    if (type->kind == TYPE_NULL) TIDE_TRY(tide__infer_cast(ctx, call, 0, tide__type_make(TYPE_INT, true), err));
-    if (!tide__type_is_numeric(type) && !tide__type_is_interval(type) && type->kind != TYPE_NULL) {
+    if (!tide__type_is_numeric(type) && !tide__type_is_interval(type)) {
         return tide__infer_fail(ctx, call, err);
     }
     struct expr *arg = call->args[0];

@@ -167,8 +167,9 @@ tide_status tide__expr_cast_explicit(struct infer_context *ctx, struct expr *exp
     bool same = tide__type_same(expr->type, type) && expr->type->time_attribute == TIME_ATTRIBUTE_NONE;
     if (same && (!is_try || expr->type->nullable)) return TIDE_OK;
     struct expr *call = cast_call(ctx, expr, type, is_try, pos);
-    bool interval = tide__type_is_interval(expr->type) ? tide__type_is_numeric(type)
-                                                       : tide__type_is_interval(type) && tide__type_is_numeric(expr->type);
+    bool interval = tide__type_is_interval(expr->type)
+                        ? tide__type_is_numeric(type)
+                        : tide__type_is_interval(type) && tide__type_is_numeric(expr->type);
     if (interval) return no_cast(ctx, call, err);
     TIDE_TRY(infer_cast_as(ctx, call, is_try, err));
     *out = call;

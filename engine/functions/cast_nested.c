@@ -42,7 +42,8 @@ static tide_status nested_to_nested(struct cast_job *job) {
         }
         // TRY_CAST: one element that can't be converted makes all of the value NULL.
         bool lost = false;
-        for (size_t e = 0; e < count; e++) lost |= tide__column_is_null(&to[e], 0) && !tide__column_is_null(&from[e], 0);
+        for (size_t e = 0; e < count; e++)
+            lost |= tide__column_is_null(&to[e], 0) && !tide__column_is_null(&from[e], 0);
         if (lost) {
             tide__put_null(job->out, i);
             continue;

@@ -57,8 +57,7 @@ static tide_status instant_to_date(struct cast_job *job) {
 
 static tide_status timestamp_to_time(struct cast_job *job) {
     int precision = job->out->type->precision;
-    EACH_ROW(job->rows, i,
-             job->out->i64[i] = cut_millis(tide__millis_at(job->in, i) % MILLIS_PER_DAY, precision););
+    EACH_ROW(job->rows, i, job->out->i64[i] = cut_millis(tide__millis_at(job->in, i) % MILLIS_PER_DAY, precision););
     return TIDE_OK;
 }
 

@@ -193,6 +193,10 @@ tide_status tide__compare_coerce(struct infer_context *ctx, struct expr *call, u
 
 static tide_status infer_compare(struct infer_context *ctx, struct expr *call, tide_error *err) {
     TIDE_TRY(tide__compare_coerce(ctx, call, 0, 1, err));
+    bool ordered = call->function->name[0] != '=' && strcmp(call->function->name, "<>") != 0;
+    if (ordered && call->args[0]->type->child_count > 0) {
+        return cannot_compare(ctx, call, call->args[0]->type, call->args[1]->type, err);
+    }
     tide__infer_result(ctx, call, TYPE_BOOLEAN, tide__infer_any_nullable(call));
     return TIDE_OK;
 }

@@ -88,6 +88,12 @@ static tide_status infer_case(struct infer_context *ctx, struct expr *call, tide
         return tide__fail_at(err, TIDE_ERR_VALIDATE, call->pos, "CASE needs pairs of conditions and results");
     }
     TIDE_TRY(infer_conditions(ctx, call, err));
+    bool none = call->args[call->arg_count - 1]->type->kind == TYPE_NULL;
+    for (uint32_t i = 1; i < call->arg_count; i += 2) none = none && call->args[i]->type->kind == TYPE_NULL;
+    if (none) {
+        tide__fail_at(err, TIDE_ERR_VALIDATE, call->pos, "a CASE of nothing but NULL has no type");
+        return tide__fail_hint(err, "write CAST(NULL AS INT)");
+    }
     const struct type *common = NULL;
     TIDE_TRY(unify(ctx, call, 1, 2, &common, err));
     bool nullable = call->args[call->arg_count - 1]->type->nullable;
@@ -107,13 +113,26 @@ static tide_status infer_coalesce(struct infer_context *ctx, struct expr *call, 
 
 // IF(condition, a, b) has a's type, unless both are numbers.
 static tide_status infer_if(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    const struct type *then = call->args[1]->type, *otherwise = call->args[2]->type;
+    if (call->args[0]->type->kind == TYPE_NULL || then->kind == TYPE_NULL || otherwise->kind == TYPE_NULL) {
+        tide__fail_at(err, TIDE_ERR_VALIDATE, call->pos, "IF takes no NULL of no type");
+        return tide__fail_hint(err, "write CAST(NULL AS STRING), or whatever type it has; or CASE");
+    }
     TIDE_TRY(infer_conditions(ctx, call, err));
-    const struct type *then = call->args[1]->type;
-    bool nullable = tide__infer_any_nullable(call), text = tide__type_is_string(then);
+    bool date = then->kind == TYPE_DATE, other_date = otherwise->kind == TYPE_DATE;
+    if ((date && tide__type_is_timestamp(otherwise)) || (other_date && tide__type_is_timestamp(then))) {
+        return tide__infer_fail(ctx, call, err);
+    }
+    bool nullable = tide__infer_any_nullable(call);
+    // Among FLOAT and DOUBLE, and among times, the first value's type counts.
+    bool first = (tide__type_is_timestamp(then) && tide__type_is_timestamp(otherwise)) ||
+                 ((then->kind == TYPE_FLOAT || then->kind == TYPE_DOUBLE) &&
+                  (otherwise->kind == TYPE_FLOAT || otherwise->kind == TYPE_DOUBLE));
+    if (first) TIDE_TRY(tide__infer_cast(ctx, call, 2, *then, err));
     const struct type *common = NULL;
     TIDE_TRY(unify(ctx, call, 1, 1, &common, err));
     call->function = &tide__fn_case;
-    tide__infer_result_like(ctx, call, text ? then : common, nullable);
+    tide__infer_result_like(ctx, call, common, nullable);
     return TIDE_OK;
 }
 
@@ -125,6 +144,10 @@ static tide_status infer_ifnull(struct infer_context *ctx, struct expr *call, ti
 
 // NULLIF(a, b) is CASE WHEN a = b THEN NULL ELSE a END.
 static tide_status infer_nullif(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    if (call->args[0]->type->kind == TYPE_NULL) {
+        tide__fail_at(err, TIDE_ERR_VALIDATE, call->pos, "NULLIF of a NULL of no type");
+        return tide__fail_hint(err, "write CAST(NULL AS INT)");
+    }
     struct expr *equal = NULL, *value = call->args[0];
     TIDE_TRY(tide__expr_call(ctx, "=", call->args, 2, call->pos, &equal, err));
     const struct type *type = tide__type_with_nullable(

@@ -373,7 +373,8 @@ static tide_status infer_two_times(struct infer_context *ctx, struct expr *call,
 
 static tide_status infer_timestampdiff(struct infer_context *ctx, struct expr *call, tide_error *err) {
     TIDE_TRY(infer_two_times(ctx, call, err));
-    tide__infer_result(ctx, call, unit_of(call) == UNIT_NANOSECOND ? TYPE_BIGINT : TYPE_INT, tide__infer_any_nullable(call));
+    tide__infer_result(ctx, call, unit_of(call) == UNIT_NANOSECOND ? TYPE_BIGINT : TYPE_INT,
+                       tide__infer_any_nullable(call));
     return TIDE_OK;
 }
 

@@ -317,7 +317,6 @@ static tide_status run_to_timestamp_ltz(struct eval_context *ctx, const struct e
     return TIDE_OK;
 }
 
-
 static tide_status infer_to_timestamp_ltz(struct infer_context *ctx, struct expr *call, tide_error *err) {
     bool text = tide__type_is_string(call->args[0]->type);
     if (!text && call->arg_count > 2) return tide__infer_fail(ctx, call, err);

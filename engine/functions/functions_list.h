@@ -59,6 +59,7 @@
     X(cos, "COS")                                                                                                      \
     X(cosh, "COSH")                                                                                                    \
     X(cot, "COT")                                                                                                      \
+    X(current_database, "CURRENT_DATABASE")                                                                            \
     X(current_date, "CURRENT_DATE")                                                                                    \
     X(current_row_timestamp, "CURRENT_ROW_TIMESTAMP")                                                                  \
     X(current_time, "CURRENT_TIME")                                                                                    \

@@ -63,9 +63,11 @@ static struct type class_type(char class) {
 
 // Flink's older functions refuse a bare NULL, the newer ones take it.
 static bool takes_bare_null(const struct expr *call) {
-    static const char *const families[] = {"ARRAY_", "MAP_", "URL_", "INET_", "JSON_", "REGEXP_COUNT", "REGEXP_EXTRACT_ALL",
-                                           "REGEXP_INSTR", "REGEXP_SUBSTR", "SPLIT", "BTRIM", "STARTSWITH", "ENDSWITH",
-                                           "PRINTF", "UNHEX", "TRANSLATE", "LIKE", "IS ", "SIMILAR"};
+    static const char *const families[] = {
+        "ARRAY_",       "MAP_",          "URL_",  "INET_",   "JSON_",       "REGEXP_COUNT", "REGEXP_EXTRACT_ALL",
+        "REGEXP_INSTR", "REGEXP_SUBSTR", "SPLIT", "BTRIM",   "STARTSWITH",  "ENDSWITH",     "PRINTF",
+        "UNHEX",        "TRANSLATE",     "LIKE",  "IS NULL", "IS NOT NULL", "IS DISTINCT",  "IS NOT DISTINCT",
+        "IS JSON",      "SIMILAR"};
     const char *name = call->function->name;
     if (strcmp(name, "SPLIT_INDEX") == 0) return false;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
@@ -79,7 +81,8 @@ tide_status tide__infer_args(struct infer_context *ctx, struct expr *call, const
     for (uint32_t i = 0; i < call->arg_count; i++) {
         if (call->args[i]->type->kind != TYPE_NULL) continue;
         if (!takes_bare_null(call)) {
-            tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[i]->pos, "%s takes no NULL of no type", call->function->name);
+            tide__fail_at(err, TIDE_ERR_VALIDATE, call->args[i]->pos, "%s takes no NULL of no type",
+                          call->function->name);
             return tide__fail_hint(err, "write CAST(NULL AS STRING), or whatever type it has");
         }
         TIDE_TRY(tide__infer_cast(ctx, call, i, class_type(class_at(classes, i)), err));

@@ -142,9 +142,8 @@ static void put_json(const struct column *column, size_t row, bool raw, const st
 
 // A call that makes JSON stands in another one as JSON, not as a string.
 static bool makes_json(const struct expr *expr) {
-    return expr->kind == EXPR_CALL &&
-           (expr->function == &tide__fn_json_object || expr->function == &tide__fn_json_array ||
-            expr->function == &tide__fn_json);
+    return expr->kind == EXPR_CALL && (expr->function == &tide__fn_json_object ||
+                                       expr->function == &tide__fn_json_array || expr->function == &tide__fn_json);
 }
 
 static bool absent_on_null(const struct expr *call) {

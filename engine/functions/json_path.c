@@ -29,7 +29,8 @@ static bool take_integer(struct str text, size_t *at, int64_t *out) {
     bool negative = *at < text.len && text.data[*at] == '-';
     size_t begin = *at += negative;
     int64_t v = 0;
-    while (*at < text.len && isdigit((unsigned char)text.data[*at]) && v < INT32_MAX) v = v * 10 + text.data[(*at)++] - '0';
+    while (*at < text.len && isdigit((unsigned char)text.data[*at]) && v < INT32_MAX)
+        v = v * 10 + text.data[(*at)++] - '0';
     *out = negative ? -v : v;
     return *at > begin;
 }
@@ -56,7 +57,8 @@ static const char *take_names(struct str text, size_t *at, struct arena *arena, 
 
 // `1`, `1, 2`, `1:3`, `:2` or `-2:`.
 static const char *take_indexes(struct str text, size_t *at, struct arena *arena, struct json_step *step) {
-    *step = (struct json_step){.kind = JSON_STEP_INDEX, .indexes = ARENA_ARRAY(arena, int64_t, text.len), .end = INT64_MAX};
+    *step = (struct json_step){
+        .kind = JSON_STEP_INDEX, .indexes = ARENA_ARRAY(arena, int64_t, text.len), .end = INT64_MAX};
     bool some = take_integer(text, at, &step->index);
     skip_blanks(text, at);
     if (*at < text.len && text.data[*at] == ':') {
@@ -200,8 +202,7 @@ static const struct json *length_of(const struct json *from, struct arena *arena
     return length;
 }
 
-static void step_into(const struct json_step *step, const struct json *from, struct arena *arena,
-                      struct found *found) {
+static void step_into(const struct json_step *step, const struct json *from, struct arena *arena, struct found *found) {
     bool array = from->kind == JSON_KIND_ARRAY;
     int64_t count = (int64_t)from->count;
     switch (step->kind) {

@@ -6,13 +6,13 @@
 
 enum json_step_kind {
     JSON_STEP_NAME,
-    JSON_STEP_NAMES,    // an object of some members
+    JSON_STEP_NAMES,  // an object of some members
     JSON_STEP_INDEX,
     JSON_STEP_INDEXES,  // an array of some elements
     JSON_STEP_SLICE,    // from index to end, which is not in it
     JSON_STEP_ALL,
     JSON_STEP_DEEP,
-    JSON_STEP_LENGTH,   // `.length()`
+    JSON_STEP_LENGTH,  // `.length()`
 };
 struct json_step {
     enum json_step_kind kind;

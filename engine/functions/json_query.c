@@ -87,14 +87,14 @@ static struct str scalar_text(const struct json *json, struct arena *arena) {
 // exponent only: Flink casts the object that its parser made.
 static bool put_scalar(const struct json *json, struct arena *arena, struct column *out, size_t row) {
     bool whole = json->kind == JSON_KIND_NUMBER && memchr(json->text.data, '.', json->text.len) == NULL &&
-                 memchr(json->text.data, 'e', json->text.len) == NULL && memchr(json->text.data, 'E', json->text.len) == NULL;
+                 memchr(json->text.data, 'e', json->text.len) == NULL &&
+                 memchr(json->text.data, 'E', json->text.len) == NULL;
     switch (out->type->kind) {
     case TYPE_BOOLEAN: out->bools[row] = json->boolean; return json->kind == JSON_KIND_BOOLEAN;
     case TYPE_DOUBLE:
         return json->kind == JSON_KIND_NUMBER && !whole && tide__text_to_double(json->text, &out->f64[row]);
     case TYPE_INT:
-        return whole && tide__text_to_integer(json->text, &out->i64[row]) &&
-               (int32_t)out->i64[row] == out->i64[row];
+        return whole && tide__text_to_integer(json->text, &out->i64[row]) && (int32_t)out->i64[row] == out->i64[row];
     default: out->str[row] = scalar_text(json, arena);
     }
     if (out->type->precision < TYPE_STRING_LENGTH) {
@@ -133,8 +133,9 @@ static tide_status run_json_value(struct eval_context *ctx, const struct expr *c
         }
         if (outcome == FOUND) {
             if (put_scalar(&found, ctx->scratch, out, i)) continue;
-            tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos, "JSON_VALUE of path '%.*s' finds a value of another type than %s",
-                          STR_ARG(args[1].str[i]), tide__type_text(ctx->scratch, call->type));
+            tide__fail_at(err, TIDE_ERR_RUNTIME, call->pos,
+                          "JSON_VALUE of path '%.*s' finds a value of another type than %s", STR_ARG(args[1].str[i]),
+                          tide__type_text(ctx->scratch, call->type));
             return tide__fail_hint(err, "return STRING and TRY_CAST it");
         }
         struct str behavior = outcome == EMPTY ? plan->on_empty : plan->on_error;
@@ -264,7 +265,8 @@ static tide_status infer_json_query(struct infer_context *ctx, struct expr *call
     const struct type *returning = call->arg_count > 2 ? call->args[2]->type : NULL;
     if (returning != NULL && returning->kind == TYPE_ARRAY && tide__type_is_string(returning->children[0].type)) {
         if (tide__str_eq_c(plan->on_empty, "EMPTY OBJECT") || tide__str_eq_c(plan->on_error, "EMPTY OBJECT")) {
-            return tide__fail_at(err, TIDE_ERR_VALIDATE, call->pos, "JSON_QUERY that returns an ARRAY has no EMPTY OBJECT");
+            return tide__fail_at(err, TIDE_ERR_VALIDATE, call->pos,
+                                 "JSON_QUERY that returns an ARRAY has no EMPTY OBJECT");
         }
         tide__infer_result_like(ctx, call, returning, true);
         return TIDE_OK;

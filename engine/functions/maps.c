@@ -181,7 +181,8 @@ static tide_status run_str_to_map(struct eval_context *ctx, const struct expr *c
         tide__regex_close(pair_end);
         tide__regex_close(key_end);
         pair_end = key_end = NULL;
-        TIDE_TRY_OR(status, tide__regex_open(call->arg_count > 1 ? args[1].str[i] : STR_LIT(","), &pair_end, err), done);
+        TIDE_TRY_OR(status, tide__regex_open(call->arg_count > 1 ? args[1].str[i] : STR_LIT(","), &pair_end, err),
+                    done);
         TIDE_TRY_OR(status, tide__regex_open(call->arg_count > 2 ? args[2].str[i] : STR_LIT("="), &key_end, err), done);
         struct str *pairs = ARENA_ARRAY(ctx->scratch, struct str, text.len + 2);
         size_t pair_count = text.len == 0 ? 0 : split(pair_end, text, SIZE_MAX, pairs);

@@ -360,9 +360,37 @@ static tide_status run_typeof(struct eval_context *ctx, const struct expr *call,
     return TIDE_OK;
 }
 
+// The type as a script may write it: without Flink's short names.
+static const char *serializable(struct infer_context *ctx, const struct type *type) {
+    const char *end = type->nullable ? "" : " NOT NULL";
+    bool text = type->kind == TYPE_VARCHAR, bytes = type->kind == TYPE_VARBINARY;
+    if ((text || bytes) && type->precision == TYPE_STRING_LENGTH) {
+        return tide__arena_printf(ctx->arena, "%s(%d)%s", text ? "VARCHAR" : "VARBINARY", TYPE_STRING_LENGTH, end);
+    }
+    if (type->kind == TYPE_TIMESTAMP_LTZ) {
+        return tide__arena_printf(ctx->arena, "TIMESTAMP(%d) WITH LOCAL TIME ZONE%s", type->precision, end);
+    }
+    return tide__type_text(ctx->arena, type);
+}
+
+// CURRENT_DATABASE(): there is one only.
+static tide_status run_current_database(struct eval_context *ctx, const struct expr *call, const struct column *args,
+                                        struct selection rows, struct column *out, tide_error *err) {
+    EACH_ROW(rows, i, out->str[i] = STR_LIT("default_database"););
+    return TIDE_OK;
+}
+
+static tide_status infer_current_database(struct infer_context *ctx, struct expr *call, tide_error *err) {
+    tide__infer_result(ctx, call, TYPE_VARCHAR, false);
+    return TIDE_OK;
+}
+
 static tide_status infer_typeof(struct infer_context *ctx, struct expr *call, tide_error *err) {
     struct str *text = ARENA_NEW(ctx->arena, struct str);
-    *text = tide__str(tide__type_text(ctx->arena, call->args[0]->type));
+    bool long_form = call->arg_count > 1 && call->args[1]->kind == EXPR_LITERAL &&
+                     call->args[1]->type->kind == TYPE_BOOLEAN && call->args[1]->literal.boolean;
+    *text = tide__str(long_form ? serializable(ctx, call->args[0]->type)
+                                : tide__type_text(ctx->arena, call->args[0]->type));
     call->prepared = text;
     tide__infer_result(ctx, call, TYPE_VARCHAR, true);
     return TIDE_OK;
@@ -399,6 +427,7 @@ static const struct function_kernel kernel_array_contains = {.run = run_array_co
 static const struct function_kernel kernel_map_keys = {.null_if_any = true, .run = run_map_keys};
 static const struct function_kernel kernel_map_values = {.null_if_any = true, .run = run_map_values};
 static const struct function_kernel kernel_typeof = {.run = run_typeof};
+static const struct function_kernel kernel_current_database = {.run = run_current_database};
 
 #define NESTED(symbol, sql, least, most, infer_, kernel_, signature_, summary_, example_, result_)                     \
     const struct function tide__fn_##symbol = {                                                                        \
@@ -430,6 +459,8 @@ NESTED(map_keys, "MAP_KEYS", 1, 1, infer_map_keys, kernel_map_keys, "MAP_KEYS(MA
        "MAP_KEYS(MAP['k', 1])", "[k]");
 NESTED(map_values, "MAP_VALUES", 1, 1, infer_map_values, kernel_map_values, "MAP_VALUES(MAP)", "The values of a map.",
        "MAP_VALUES(MAP['k', 1])", "[1]");
+NESTED(current_database, "CURRENT_DATABASE", 0, 0, infer_current_database, kernel_current_database,
+       "CURRENT_DATABASE()", "The name of the current database.", "CURRENT_DATABASE()", "default_database");
 NESTED(typeof, "TYPEOF", 1, 2, infer_typeof, kernel_typeof, "TYPEOF(value)", "The type of an expression as text.",
        "TYPEOF('abc')", "CHAR(3) NOT NULL");
 NESTED(overlaps, "OVERLAPS", 4, 4, infer_overlaps, kernel_construct, "(start, end) OVERLAPS (start, end)",

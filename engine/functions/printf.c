@@ -260,8 +260,8 @@ static bool put_double(const struct spec *spec, double v, bool single, struct st
 // --- one specifier -------------------------------------------------------------------------------------------------
 
 static bool is_whole(enum type_kind kind) {
-    return kind == TYPE_TINYINT || kind == TYPE_SMALLINT || kind == TYPE_INT || kind == TYPE_BIGINT || kind == TYPE_DATE ||
-           kind == TYPE_TIME || kind == TYPE_INTERVAL_MONTHS || kind == TYPE_INTERVAL_MILLIS;
+    return kind == TYPE_TINYINT || kind == TYPE_SMALLINT || kind == TYPE_INT || kind == TYPE_BIGINT ||
+           kind == TYPE_DATE || kind == TYPE_TIME || kind == TYPE_INTERVAL_MONTHS || kind == TYPE_INTERVAL_MILLIS;
 }
 
 // What Java's toString gives.
@@ -294,7 +294,8 @@ static bool put_argument(const struct spec *spec, const struct column *arg, size
     switch (spec->conversion) {
     case 's':
     case 'S': {
-        if (spec->alternate || spec->plus || spec->space || spec->zero || spec->group || spec->parentheses) return false;
+        if (spec->alternate || spec->plus || spec->space || spec->zero || spec->group || spec->parentheses)
+            return false;
         struct strbuf text = {0};
         if (null) {
             tide__strbuf_append_c(&text, "null");

@@ -29,7 +29,8 @@ static tide_status run_regexp(struct eval_context *ctx, const struct expr *call,
     for (size_t nth = 0; nth < rows.n; nth++) {
         size_t i = tide__row_at(rows, nth);
         TIDE_TRY_OR(status, use_pattern(&cache, args[1].str[i], err), done);
-        out->bools[i] = cache.regex != NULL && args[1].str[i].len > 0 && tide__regex_match(cache.regex, args[0].str[i], false);
+        out->bools[i] = cache.regex != NULL && args[1].str[i].len > 0 &&
+                        tide__regex_match(cache.regex, args[0].str[i], false);
     }
 done:
     tide__regex_close(cache.regex);
@@ -156,8 +157,7 @@ static tide_status run_regexp_instr(struct eval_context *ctx, const struct expr 
             continue;
         }
         out->i64[i] = 0;
-        if (tide__regex_match(cache.regex, args[0].str[i], false) &&
-            tide__regex_group(cache.regex, 0, &start, &end)) {
+        if (tide__regex_match(cache.regex, args[0].str[i], false) && tide__regex_group(cache.regex, 0, &start, &end)) {
             out->i64[i] = units_before(args[0].str[i], start) + 1;
         }
     }

@@ -75,7 +75,8 @@ static tide_status run_instr(struct eval_context *ctx, const struct expr *call, 
                                  a == 2 ? "the start" : "the number of the occurrence",
                                  a == 2 ? "a number, not NULL" : "positive");
         }
-        out->i64[i] = position_of(args[0].str[i], args[1].str[i], optional(call, args, 2, i), optional(call, args, 3, i));
+        out->i64[i] = position_of(args[0].str[i], args[1].str[i], optional(call, args, 2, i),
+                                  optional(call, args, 3, i));
     }
     return TIDE_OK;
 }

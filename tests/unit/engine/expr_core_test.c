@@ -9,7 +9,7 @@ START_TEST(integers) {
     SHOWS(CALL("MOD", I(-7), I(3)), "-1 : INT NOT NULL");
     SHOWS(CALL("/", CAST(I(INT64_MIN), TYPE_BIGINT), I(-1)), "-9223372036854775808 : BIGINT NOT NULL");
     SHOWS(CALL("/", I(1), I(0)), "!division by zero");
-    SHOWS(CALL("/", NIL(), I(0)), "<NULL> : INT");
+    SHOWS(CALL("/", NIL(), I(0)), "!/ takes no NULL of no type");
     SHOWS(CALL("+", CAST(I(127), TYPE_TINYINT), CAST(I(1), TYPE_TINYINT)), "-128 : TINYINT NOT NULL");
     SHOWS(CALL("NEGATE", I(-2147483648)), "-2147483648 : INT NOT NULL");
 }
@@ -77,15 +77,16 @@ END_TEST
 
 START_TEST(logic) {
     struct expr *fails = CALL("=", CALL("/", I(1), I(0)), I(1));
+    struct expr *none = literal((struct value){.is_null = true}, plain(TYPE_BOOLEAN));
     SHOWS(CALL("AND", BOOL(false), fails), "FALSE : BOOLEAN NOT NULL");
     SHOWS(CALL("OR", BOOL(true), fails), "TRUE : BOOLEAN NOT NULL");
     SHOWS(CALL("AND", BOOL(true), fails), "!division by zero");
-    SHOWS(CALL("AND", NIL(), BOOL(false)), "FALSE : BOOLEAN");
-    SHOWS(CALL("AND", BOOL(true), NIL()), "<NULL> : BOOLEAN");
-    SHOWS(CALL("OR", NIL(), BOOL(true)), "TRUE : BOOLEAN");
-    SHOWS(CALL("OR", BOOL(false), NIL(), BOOL(false)), "<NULL> : BOOLEAN");
-    SHOWS(CALL("NOT", NIL()), "<NULL> : BOOLEAN");
-    SHOWS(CALL("IS NOT TRUE", NIL()), "TRUE : BOOLEAN NOT NULL");
+    SHOWS(CALL("AND", none, BOOL(false)), "FALSE : BOOLEAN");
+    SHOWS(CALL("AND", BOOL(true), none), "<NULL> : BOOLEAN");
+    SHOWS(CALL("OR", none, BOOL(true)), "TRUE : BOOLEAN");
+    SHOWS(CALL("OR", BOOL(false), none, BOOL(false)), "<NULL> : BOOLEAN");
+    SHOWS(CALL("NOT", none), "<NULL> : BOOLEAN");
+    SHOWS(CALL("IS NOT TRUE", none), "TRUE : BOOLEAN NOT NULL");
     SHOWS(CALL("IS NULL", NIL()), "TRUE : BOOLEAN NOT NULL");
     SHOWS(CALL("AND", I(1), BOOL(true)), "!cannot apply 'AND' to arguments of type (INT, BOOLEAN)");
 }
