@@ -4,7 +4,6 @@
 #include "sql/parse.h"
 #include "sql/sql.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static const char *column_name(const struct plan_node *node, uint32_t column) {
@@ -131,7 +130,6 @@ static void append_details(const struct plan_node *node, struct strbuf *out) {
     case PLAN_SINK:
         tide__strbuf_append_c(out, node->sink.kind == SINK_COLLECT ? "result" : node->sink.table->name);
         break;
-    case PLAN_MINI_BATCH: tide__strbuf_printf(out, "%" PRIu64 " changes", node->mini_batch.rows); break;
     case PLAN_UNNEST: tide__strbuf_append_c(out, column_name(input, node->unnest.column)); break;
     case PLAN_UNION:
     case PLAN_WINDOW_JOIN:

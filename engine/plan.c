@@ -18,7 +18,6 @@ const char *tide__plan_kind_name(enum plan_kind kind) {
     case PLAN_OVER: return "over-aggregate";
     case PLAN_SORT: return "sort";
     case PLAN_UNNEST: return "unnest";
-    case PLAN_MINI_BATCH: return "mini-batch";
     case PLAN_SINK: return "sink";
     }
     return "unknown";

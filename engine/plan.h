@@ -177,7 +177,6 @@ enum plan_kind {
     PLAN_OVER,
     PLAN_SORT,              // ORDER BY without LIMIT: a plan_over without calls and partitions
     PLAN_UNNEST,            // one row for each element of an array
-    PLAN_MINI_BATCH,        // holds a changelog back to fold it: table.exec.mini-batch
     PLAN_SINK,
 };
 
@@ -353,13 +352,6 @@ struct plan_over {
     struct over_call *calls;
 };
 
-// Of each key the changes are folded into one, until so many have come or the input ends. Output: the input's fields.
-struct plan_mini_batch {
-    uint32_t key_count;
-    uint32_t *keys;  // that identify a row of the input
-    uint64_t rows;   // table.exec.mini-batch.size
-};
-
 // Output: the input's fields, then an element's values, then its number from 1 (INT).
 struct plan_unnest {
     uint32_t column;       // of the input: an ARRAY, MULTISET or MAP
@@ -407,7 +399,6 @@ struct plan_node {
         struct plan_join join;
         struct plan_over over;
         struct plan_unnest unnest;
-        struct plan_mini_batch mini_batch;
         struct plan_sink sink;
     };
 };

@@ -24,7 +24,6 @@ static bool is_stateful(const struct plan_node *node) {
     case PLAN_WINDOW_JOIN:
     case PLAN_JOIN:
     case PLAN_OVER:
-    case PLAN_MINI_BATCH:
     case PLAN_SORT: return true;
     case PLAN_SCAN:
     case PLAN_VALUES:

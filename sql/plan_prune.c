@@ -392,18 +392,6 @@ static struct pruned prune_unnest(struct arena *arena, struct plan_node *node, c
     return (struct pruned){copy, map};
 }
 
-static struct pruned prune_mini_batch(struct arena *arena, struct plan_node *node, const bool *needed) {
-    struct plan_node *copy = copy_node(arena, node);
-    int32_t *map = new_map(arena, node->field_count);
-    bool *below = ARENA_ARRAY(arena, bool, node->field_count);
-    memcpy(below, needed, node->field_count * sizeof(bool));
-    mark_columns(below, node->mini_batch.keys, node->mini_batch.key_count);
-    struct pruned pruned = prune(arena, node->inputs[0], below);
-    take_input_fields(arena, copy, node, &pruned, 0, map);
-    copy->mini_batch.keys = remap_columns(arena, node->mini_batch.keys, node->mini_batch.key_count, pruned.map);
-    return (struct pruned){copy, map};
-}
-
 // --- Joins ---
 
 // What both kinds of joins have.
@@ -512,7 +500,6 @@ static struct pruned prune(struct arena *arena, struct plan_node *node, const bo
     case PLAN_OVER:
     case PLAN_SORT: return prune_over(arena, node, needed);
     case PLAN_UNNEST: return prune_unnest(arena, node, needed);
-    case PLAN_MINI_BATCH: return prune_mini_batch(arena, node, needed);
     case PLAN_SINK: break;
     }
     assert(false && "a node that is not planned");

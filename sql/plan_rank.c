@@ -224,7 +224,6 @@ static uint32_t unique_keys(struct arena *arena, const struct plan_node *node, u
         *out = ARENA_ARRAY(arena, uint32_t, node->group_aggregate.key_count);
         for (uint32_t i = 0; i < node->group_aggregate.key_count; i++) (*out)[i] = i;
         return node->group_aggregate.key_count;
-    case PLAN_MINI_BATCH:
     case PLAN_RANK: return unique_keys(arena, node->inputs[0], out);
     case PLAN_CALC:
         count = unique_keys(arena, node->inputs[0], &keys);

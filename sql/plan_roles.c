@@ -113,7 +113,6 @@ struct role *tide__plan_roles(struct arena *arena, const struct plan_node *node)
     case PLAN_GROUP_AGGREGATE:
     case PLAN_RANK:
     case PLAN_JOIN:
-    case PLAN_MINI_BATCH:
     case PLAN_SINK: break;
     }
     return roles;
@@ -145,7 +144,6 @@ bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column)
     case PLAN_OVER:
     case PLAN_SORT:
     case PLAN_UNNEST:
-    case PLAN_MINI_BATCH:
     case PLAN_RANK:
     case PLAN_WINDOW_RANK:
     case PLAN_EXPAND:

@@ -403,35 +403,6 @@ static tide_status check_time(struct binder *b, const struct plan_node *node) {
         b->err, "a join that is neither a window join nor an interval join keeps rows for ever and loses it");
 }
 
-// SET 'table.exec.mini-batch.enabled' = 'true': unbounded aggregations fold their changes.
-static tide_status fold_changes(struct binder *b, struct plan_node *node, struct plan_node **out) {
-    struct str size = tide__settings_get(b->session, "table.exec.mini-batch.size");
-    uint64_t rows = 0;
-    *out = node;
-    if (!b->session->mini_batch || node->kind != PLAN_GROUP_AGGREGATE || !node->updates) return TIDE_OK;
-    for (size_t i = 0; i < size.len && rows < UINT32_MAX; i++) {
-        if (size.data[i] < '0' || size.data[i] > '9') {
-            rows = 0;
-            break;
-        }
-        rows = rows * 10 + (uint64_t)(size.data[i] - '0');
-    }
-    if (rows == 0) {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "mini-batches need a positive 'table.exec.mini-batch.size'");
-        return tide__fail_hint(b->err, "SET 'table.exec.mini-batch.size' = '5000'");
-    }
-    struct plan_node *fold = tide__node_new(b->arena, PLAN_MINI_BATCH, node->pos, 1, node->field_count);
-    fold->inputs[0] = node;
-    fold->uid = node->uid;
-    fold->updates = true;
-    memcpy(fold->fields, node->fields, node->field_count * sizeof(node->fields[0]));
-    fold->mini_batch = (struct plan_mini_batch){.key_count = node->group_aggregate.key_count, .rows = rows};
-    fold->mini_batch.keys = ARENA_ARRAY(b->arena, uint32_t, fold->mini_batch.key_count);
-    for (uint32_t i = 0; i < fold->mini_batch.key_count; i++) fold->mini_batch.keys[i] = i;
-    *out = fold;
-    return TIDE_OK;
-}
-
 tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struct plan_node **out) {
     *out = node;
     if (node->kind == PLAN_CALC && node->inputs[0]->kind == PLAN_OVER) {
@@ -459,7 +430,7 @@ tide_status tide__plan_recognise(struct binder *b, struct plan_node *node, struc
     case PLAN_RANK: tide__plan_limit(b, node); return TIDE_OK;
     case PLAN_JOIN: return tide__plan_join(b, node, out);
     case PLAN_GROUP_AGGREGATE:
-    case PLAN_WINDOW_AGGREGATE: TIDE_TRY(tide__plan_aggregate(b, node, out)); return fold_changes(b, *out, out);
+    case PLAN_WINDOW_AGGREGATE: return tide__plan_aggregate(b, node, out);
     case PLAN_WINDOW_TVF:
         if (!updates) return check_time(b, node);
         tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos,

@@ -628,8 +628,7 @@ static void describe_node(struct describer *d, const struct plan_node *node) {
     case PLAN_SINK: describe_sink(d, node); break;
     case PLAN_JOIN:
     case PLAN_OVER:
-    case PLAN_SORT:
-    case PLAN_MINI_BATCH: describe_other(d, node); break;
+    case PLAN_SORT: describe_other(d, node); break;
     }
 }
 

@@ -2,7 +2,6 @@
 #include "engine/operators/calc.h"
 #include "engine/operators/group_aggregate.h"
 #include "engine/operators/join.h"
-#include "engine/operators/mini_batch.h"
 #include "engine/operators/over.h"
 #include "engine/operators/rank.h"
 #include "engine/operators/rows.h"
@@ -14,7 +13,7 @@ static const struct operator_class *const classes[] = {
     &tide__window_aggregate_class, &tide__window_tvf_class,
     &tide__window_rank_class, &tide__rank_class, &tide__group_aggregate_class, &tide__window_join_class,
     &tide__join_class, &tide__over_class, &tide__sort_class,
-    &tide__unnest_class, &tide__mini_batch_class,
+    &tide__unnest_class,
 };
 
 const struct operator_class *tide__operator_class(enum plan_kind kind) {

@@ -234,10 +234,6 @@ static void dump_body(const struct plan_node *node, struct strbuf *out) {
         dump_columns("of", input, &node->unnest.column, 1, out);
         if (node->unnest.outer) tide__strbuf_append_c(out, " outer");
         break;
-    case PLAN_MINI_BATCH:
-        dump_columns("keys", input, node->mini_batch.keys, node->mini_batch.key_count, out);
-        tide__strbuf_printf(out, " %" PRIu64, node->mini_batch.rows);
-        break;
     case PLAN_UNION: break;
     }
 }
