@@ -327,16 +327,27 @@ struct plan_join {
     int64_t lower_ms, upper_ms;
 };
 
-enum over_call_kind { OVER_CALL_AGGREGATE, OVER_CALL_ROW_NUMBER, OVER_CALL_RANK, OVER_CALL_DENSE_RANK, OVER_CALL_LAG };
+enum over_call_kind {
+    OVER_CALL_AGGREGATE,
+    OVER_CALL_ROW_NUMBER,
+    OVER_CALL_RANK,
+    OVER_CALL_DENSE_RANK,
+    OVER_CALL_LAG,
+    // Batch mode only.
+    OVER_CALL_LEAD,
+    OVER_CALL_NTILE,
+    OVER_CALL_PERCENT_RANK,
+    OVER_CALL_CUME_DIST,
+};
 
 struct over_call {
     enum over_call_kind kind;
     const struct type *type;
     const char *name;                 // as a user knows it: "SUM(v)", "ROW_NUMBER()"
     struct aggregate_call aggregate;  // OVER_CALL_AGGREGATE
-    uint32_t column;                  // OVER_CALL_LAG: of the input
-    int64_t offset;                   // OVER_CALL_LAG: rows back, >= 0
-    struct value fallback;            // OVER_CALL_LAG: if there is no such row
+    uint32_t column;                  // LAG, LEAD: of the input
+    int64_t offset;                   // LAG, LEAD: rows back or forward, >= 0; NTILE: the number of buckets
+    struct value fallback;            // LAG, LEAD: if there is no such row
 };
 
 // Functions over each row and the rows before it. Output: the input's fields, then the calls. Insert-only, but for a stream
@@ -348,6 +359,9 @@ struct plan_over {
     struct sort_key *sorts;  // streaming: one column, ascending; batch mode: any columns, or none
     bool rows;               // ROWS, else RANGE: rows with equal sort columns come into the frame together
     int64_t preceding;       // the frame begins so many rows (RANGE: milliseconds) before; -1: UNBOUNDED. It ends at the row
+    // Batch mode only: any frame. From and to so many rows (RANGE: of the sort column) behind the row, negative: before it.
+    bool general, from_start, to_end;
+    int64_t from, to;
     uint32_t call_count;
     struct over_call *calls;
 };

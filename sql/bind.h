@@ -56,6 +56,12 @@ struct bound_aggregate {
     struct expr *filter;
 };
 
+// As in struct plan_over.
+struct over_frame {
+    bool rows, general, from_start, to_end;
+    int64_t preceding, from, to;
+};
+
 struct bound_over {
     struct over_call call;             // its columns come later
     struct bound_aggregate aggregate;  // OVER_CALL_AGGREGATE; args[0] of OVER_CALL_LAG
@@ -66,8 +72,8 @@ struct bound_over {
     uint32_t sort_count;
     struct expr **sort_exprs;
     struct sort_key *sorts;
-    bool rows, any_frame;  // any_frame: the call does not look at the frame
-    int64_t preceding;
+    struct over_frame frame;
+    bool any_frame;  // the call does not look at the frame
 };
 
 struct bound_grouping {

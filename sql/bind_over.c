@@ -70,47 +70,60 @@ static tide_status bind_sorts(struct select_scope *s, const struct ast_window *w
     return TIDE_OK;
 }
 
-static tide_status frame_start(struct select_scope *s, const struct ast_window *window, struct bound_over *over) {
+static tide_status frame_distance(struct select_scope *s, const struct ast_window *window, const struct ast_expr *ast,
+                                  int64_t *out) {
     struct binder *b = s->binder;
     struct expr *expr;
     struct value value;
-    TIDE_TRY(tide__bind_expr(s, window->lower_value, &expr));
-    struct source_pos pos = window->lower_value->pos;
+    TIDE_TRY(tide__bind_expr(s, ast, &expr));
     bool interval = expr->type->kind == TYPE_INTERVAL_MILLIS;
     if (expr->kind != EXPR_LITERAL || !(interval || tide__type_is_integer(expr->type)) || (window->rows && interval)) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, pos, "the frame's distance must be %s",
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "the frame's distance must be %s",
                              window->rows ? "a number of rows" : "an interval such as INTERVAL '5' MINUTE");
     }
     TIDE_TRY(tide__expr_constant(&b->infer, expr, &value, b->err));
-    over->preceding = value.i64;
+    *out = value.i64;
     if (!value.is_null && value.i64 >= 0) return TIDE_OK;
-    return tide__fail_at(b->err, TIDE_ERR_VALIDATE, pos, "the frame's distance must not be negative");
+    return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "the frame's distance must not be negative");
+}
+
+// Batch mode: a bound as a distance behind the row.
+static tide_status general_bound(struct select_scope *s, const struct ast_window *window, enum ast_bound bound,
+                                 const struct ast_expr *value, bool *out_unbounded, int64_t *out) {
+    *out_unbounded = bound == BOUND_UNBOUNDED_PRECEDING || bound == BOUND_UNBOUNDED_FOLLOWING;
+    *out = 0;
+    if (*out_unbounded || bound == BOUND_CURRENT_ROW) return TIDE_OK;
+    TIDE_TRY(frame_distance(s, window, value, out));
+    if (bound == BOUND_PRECEDING) *out = -*out;
+    return TIDE_OK;
+}
+
+static tide_status general_frame(struct select_scope *s, const struct ast_window *window, struct bound_over *over) {
+    struct over_frame *frame = &over->frame;
+    if (!s->binder->infer.batch_mode) {
+        tide__fail_at(s->binder->err, TIDE_ERR_PLAN, window->frame_pos,
+                      "frames that do not end at CURRENT ROW are not supported on a stream");
+        return tide__fail_hint(s->binder->err, "write ROWS BETWEEN n PRECEDING AND CURRENT ROW");
+    }
+    frame->general = true;
+    TIDE_TRY(general_bound(s, window, window->lower, window->lower_value, &frame->from_start, &frame->from));
+    return general_bound(s, window, window->upper, window->upper_value, &frame->to_end, &frame->to);
 }
 
 static tide_status bind_frame(struct select_scope *s, const struct ast_window *window, struct bound_over *over) {
-    struct binder *b = s->binder;
-    over->preceding = -1;
-    over->any_frame = over->call.kind == OVER_CALL_LAG;
-    over->rows = over->call.kind == OVER_CALL_ROW_NUMBER;
-    if (!window->has_frame || over->call.kind != OVER_CALL_AGGREGATE) return TIDE_OK;
-    over->rows = window->rows;
-    bool from_start = window->lower == BOUND_UNBOUNDED_PRECEDING;
-    if (b->infer.batch_mode && from_start && window->upper == BOUND_UNBOUNDED_FOLLOWING) {
-        over->sort_count = 0;  // the whole partition, whatever its order
-        over->rows = false;
-        return TIDE_OK;
-    }
-    if (window->upper != BOUND_CURRENT_ROW) {
-        tide__fail_at(b->err, TIDE_ERR_PLAN, window->frame_pos,
-                      "frames that do not end at CURRENT ROW are not supported");
-        return tide__fail_hint(b->err, "write ROWS BETWEEN n PRECEDING AND CURRENT ROW");
-    }
-    if (from_start) return TIDE_OK;
+    enum over_call_kind kind = over->call.kind;
+    over->frame.preceding = -1;
+    over->any_frame = kind == OVER_CALL_LAG || kind >= OVER_CALL_LEAD;
+    over->frame.rows = kind == OVER_CALL_ROW_NUMBER;
+    if (!window->has_frame || kind != OVER_CALL_AGGREGATE) return TIDE_OK;
+    over->frame.rows = window->rows;
+    if (window->upper != BOUND_CURRENT_ROW || window->lower == BOUND_FOLLOWING) return general_frame(s, window, over);
+    if (window->lower == BOUND_UNBOUNDED_PRECEDING) return TIDE_OK;
     if (window->lower == BOUND_CURRENT_ROW) {
-        over->preceding = 0;
+        over->frame.preceding = 0;
         return TIDE_OK;
     }
-    return frame_start(s, window, over);
+    return frame_distance(s, window, window->lower_value, &over->frame.preceding);
 }
 
 static tide_status bind_window(struct select_scope *s, const struct ast_expr *ast, struct bound_over *over) {
@@ -137,7 +150,8 @@ static tide_status bind_lag(struct select_scope *s, const struct ast_expr *ast, 
     struct binder *b = s->binder;
     const struct ast_exprs *args = &ast->args;
     if (args->count < 1 || args->count > 3) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "LAG takes 1 to 3 arguments, not %u", args->count);
+        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "%s takes 1 to 3 arguments, not %u", over->name,
+                             args->count);
     }
     struct over_call *call = &over->call;
     TIDE_TRY(tide__bind_expr(s, args->items[0], &over->aggregate.args[0]));
@@ -149,8 +163,8 @@ static tide_status bind_lag(struct select_scope *s, const struct ast_expr *ast, 
     if (args->count > 1) {
         TIDE_TRY(tide__bind_expr(s, args->items[1], &expr));
         if (expr->kind != EXPR_LITERAL || !tide__type_is_integer(expr->type) || expr->literal.i64 < 0) {
-            return tide__fail_at(b->err, TIDE_ERR_PLAN, args->items[1]->pos,
-                                 "the offset of LAG must be a whole number");
+            return tide__fail_at(b->err, TIDE_ERR_PLAN, args->items[1]->pos, "the offset of %s must be a whole number",
+                                 over->name);
         }
         call->offset = expr->literal.i64;
     }
@@ -158,10 +172,21 @@ static tide_status bind_lag(struct select_scope *s, const struct ast_expr *ast, 
     TIDE_TRY(tide__bind_expr(s, args->items[2], &expr));
     TIDE_TRY(tide__expr_cast(&b->infer, expr, call->type, &expr, b->err));
     if (tide__expr_constant(&b->infer, expr, &value, NULL) != TIDE_OK) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, args->items[2]->pos, "the default of LAG must be a constant");
+        return tide__fail_at(b->err, TIDE_ERR_PLAN, args->items[2]->pos, "the default of %s must be a constant",
+                             over->name);
     }
     call->fallback = value;
     return TIDE_OK;
+}
+
+static tide_status bind_ntile(struct select_scope *s, const struct ast_expr *ast, struct bound_over *over) {
+    struct expr *expr;
+    if (ast->args.count == 1) {
+        TIDE_TRY(tide__bind_expr(s, ast->args.items[0], &expr));
+        over->call.offset = expr->literal.i64;
+        if (expr->kind == EXPR_LITERAL && tide__type_is_integer(expr->type) && over->call.offset > 0) return TIDE_OK;
+    }
+    return tide__fail_at(s->binder->err, TIDE_ERR_VALIDATE, ast->pos, "NTILE takes the number of its buckets");
 }
 
 // A frame holds its own row at least.
@@ -181,28 +206,42 @@ static tide_status not_supported(struct select_scope *s, const struct ast_expr *
                          s->binder->infer.batch_mode ? "" : " on a stream");
 }
 
-static tide_status bind_function(struct select_scope *s, const struct ast_expr *ast, struct bound_over *over) {
-    static const char *const others[] = {"LEAD", "NTILE", "PERCENT_RANK", "CUME_DIST", "NTH_VALUE"};
-    static const struct {
-        const char *name;
-        enum over_call_kind kind;
-    } ranks[] = {{"ROW_NUMBER", OVER_CALL_ROW_NUMBER}, {"RANK", OVER_CALL_RANK}, {"DENSE_RANK", OVER_CALL_DENSE_RANK}};
+static const struct over_function {
+    const char *name;
+    enum over_call_kind kind;
+    enum type_kind type;
+} functions[] = {
+    {"ROW_NUMBER", OVER_CALL_ROW_NUMBER, TYPE_BIGINT},
+    {"RANK", OVER_CALL_RANK, TYPE_BIGINT},
+    {"DENSE_RANK", OVER_CALL_DENSE_RANK, TYPE_BIGINT},
+    {"LAG", OVER_CALL_LAG, TYPE_NULL},
+    {"LEAD", OVER_CALL_LEAD, TYPE_NULL},
+    {"NTILE", OVER_CALL_NTILE, TYPE_BIGINT},
+    {"PERCENT_RANK", OVER_CALL_PERCENT_RANK, TYPE_DOUBLE},
+    {"CUME_DIST", OVER_CALL_CUME_DIST, TYPE_DOUBLE},
+};
+
+static tide_status bind_number(struct select_scope *s, const struct ast_expr *ast, const struct over_function *function,
+                               struct bound_over *over) {
     struct binder *b = s->binder;
-    struct type bigint = tide__type_make(TYPE_BIGINT, false);
-    over->call.type = tide__type_copy(b->arena, &bigint);
-    over->call.name = tide__arena_printf(b->arena, "%s()", over->name);
-    for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
-        if (strcmp(over->name, ranks[i].name) != 0) continue;
-        over->call.kind = ranks[i].kind;
-        return TIDE_OK;
+    struct type type = tide__type_make(function->type, false);
+    over->call.kind = function->kind;
+    over->call.type = tide__type_copy(b->arena, &type);
+    over->call.name = tide__over_is_rank(function->kind) ? tide__arena_printf(b->arena, "%s()", over->name)
+                                                         : tide__bind_call_name(b, ast, over->name);
+    if (function->kind >= OVER_CALL_LEAD && !b->infer.batch_mode) return not_supported(s, ast, over->name);
+    if (function->kind == OVER_CALL_LAG || function->kind == OVER_CALL_LEAD) return bind_lag(s, ast, over);
+    return function->kind == OVER_CALL_NTILE ? bind_ntile(s, ast, over) : TIDE_OK;
+}
+
+static tide_status bind_function(struct select_scope *s, const struct ast_expr *ast, struct bound_over *over) {
+    struct binder *b = s->binder;
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        if (strcmp(over->name, functions[i].name) == 0) return bind_number(s, ast, &functions[i], over);
     }
-    over->call.name = tide__bind_call_name(b, ast, over->name);
-    over->call.kind = OVER_CALL_LAG;
-    if (strcmp(over->name, "LAG") == 0) return bind_lag(s, ast, over);
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        if (strcmp(over->name, others[i]) == 0) return not_supported(s, ast, over->name);
-    }
+    if (strcmp(over->name, "NTH_VALUE") == 0) return not_supported(s, ast, over->name);
     over->call.kind = OVER_CALL_AGGREGATE;
+    over->call.name = tide__bind_call_name(b, ast, over->name);
     const struct aggregate *aggregate = tide__aggregate_find(call_name(ast));
     if (aggregate != NULL) return bind_aggregate(s, ast, aggregate, over);
     if (tide__function_find(call_name(ast)) == NULL) {
@@ -214,9 +253,14 @@ static tide_status bind_function(struct select_scope *s, const struct ast_expr *
 
 // --- Equal calls ---
 
+static bool same_frame(const struct over_frame *a, const struct over_frame *b) {
+    return a->rows == b->rows && a->preceding == b->preceding && a->general == b->general &&
+           a->from_start == b->from_start && a->to_end == b->to_end && a->from == b->from && a->to == b->to;
+}
+
 static bool same_window(const struct bound_over *a, const struct bound_over *b) {
     if (a->partition_count != b->partition_count || a->sort_count != b->sort_count) return false;
-    if (!a->any_frame && !b->any_frame && (a->rows != b->rows || a->preceding != b->preceding)) return false;
+    if (!a->any_frame && !b->any_frame && !same_frame(&a->frame, &b->frame)) return false;
     for (uint32_t i = 0; i < a->partition_count; i++) {
         if (!tide__expr_equal(a->partitions[i], b->partitions[i])) return false;
     }
@@ -232,14 +276,16 @@ static bool same_window(const struct bound_over *a, const struct bound_over *b) 
 static bool same_call(const struct bound_over *a, const struct bound_over *b) {
     if (a->call.kind != b->call.kind || !same_window(a, b)) return false;
     if (a->call.kind == OVER_CALL_AGGREGATE) return tide__bind_same_aggregate(&a->aggregate, &b->aggregate);
-    return a->call.kind != OVER_CALL_LAG;
+    return a->call.kind < OVER_CALL_LAG || a->call.kind == OVER_CALL_PERCENT_RANK ||
+           a->call.kind == OVER_CALL_CUME_DIST;
 }
 
 // Flink says that LAG with a default is NOT NULL, and gives the empty value of the type where the row before holds a NULL.
 static tide_status fill_lag(struct select_scope *s, const struct bound_over *over, struct expr **inout) {
     const struct type *type = over->call.type;
     struct value zero = {.str = STR_LIT("")};
-    if (over->call.kind != OVER_CALL_LAG || over->call.fallback.is_null) return TIDE_OK;
+    bool lag = over->call.kind == OVER_CALL_LAG || over->call.kind == OVER_CALL_LEAD;
+    if (!lag || over->call.fallback.is_null) return TIDE_OK;
     if (!tide__type_is_string(type)) zero = (struct value){0};
     if (!tide__type_is_string(type) && !tide__type_is_numeric(type) && type->kind != TYPE_BOOLEAN) return TIDE_OK;
     struct expr *args[2] = {*inout, NULL};
@@ -307,7 +353,8 @@ static uint32_t column_of(struct columns *columns, struct expr *expr) {
 
 static struct over_call place_call(struct columns *columns, const struct bound_over *bound) {
     struct over_call call = bound->call;
-    if (call.kind == OVER_CALL_LAG) call.column = column_of(columns, bound->aggregate.args[0]);
+    if (call.kind == OVER_CALL_LAG || call.kind == OVER_CALL_LEAD)
+        call.column = column_of(columns, bound->aggregate.args[0]);
     if (call.kind != OVER_CALL_AGGREGATE) return call;
     call.aggregate = bound->aggregate.call;
     call.name = call.aggregate.name;
@@ -338,38 +385,51 @@ static uint32_t most_columns(const struct select_scope *s) {
     return most;
 }
 
-// One node for the window of call `first` and all calls with the same. calls[i] becomes the column of call i.
-static struct plan_node *over_node(struct select_scope *s, uint32_t first, struct plan_node *input, uint32_t *calls,
-                                   bool *done) {
-    struct arena *arena = s->binder->arena;
+// Call `first` and all not yet done with the same window; at[i] becomes the number of call i among them.
+static void take_calls(struct select_scope *s, uint32_t first, struct columns *columns, struct plan_over *over,
+                       uint32_t *at, bool *done, bool *mine) {
     const struct bound_over *window = &s->overs[first];
-    struct columns columns = {arena, tide__node_calc(arena, input, input->field_count + most_columns(s), window->pos),
-                              0};
-    for (uint32_t i = 0; i < input->field_count; i++) {
-        columns.calc->fields[i] = input->fields[i];
-        columns.calc->calc.outputs[i] = tide__node_column(arena, input, i, window->pos);
-    }
-    columns.count = input->field_count;
-    struct plan_over over = {.preceding = -1, .calls = ARENA_ARRAY(arena, struct over_call, s->over_count)};
-    bool has_frame = false, *mine = ARENA_ARRAY(arena, bool, s->over_count);
-    place_window(&columns, window, &over);
+    struct over_frame frame = window->frame;
+    bool has_frame = !window->any_frame;
     for (uint32_t i = first; i < s->over_count; i++) {
         const struct bound_over *bound = &s->overs[i];
         if (done[i] || !same_window(window, bound)) continue;
-        if (!bound->any_frame && has_frame && (over.rows != bound->rows || over.preceding != bound->preceding))
-            continue;
+        if (!bound->any_frame && has_frame && !same_frame(&frame, &bound->frame)) continue;
         if (!bound->any_frame) {
-            over.rows = bound->rows;
-            over.preceding = bound->preceding;
+            frame = bound->frame;
             has_frame = true;
         }
         done[i] = mine[i] = true;
-        calls[i] = over.call_count;
-        over.calls[over.call_count++] = place_call(&columns, bound);
+        at[i] = over->call_count;
+        over->calls[over->call_count++] = place_call(columns, bound);
     }
+    over->rows = frame.rows;
+    over->preceding = frame.preceding;
+    over->general = frame.general;
+    over->from_start = frame.from_start;
+    over->to_end = frame.to_end;
+    over->from = frame.from;
+    over->to = frame.to;
+}
+
+// One node for the window of call `first`. calls[i] becomes the column of each call that it has.
+static struct plan_node *over_node(struct select_scope *s, uint32_t first, struct plan_node *input, uint32_t *calls,
+                                   bool *done) {
+    struct arena *arena = s->binder->arena;
+    struct source_pos pos = s->overs[first].pos;
+    struct columns columns = {arena, tide__node_calc(arena, input, input->field_count + most_columns(s), pos), 0};
+    for (uint32_t i = 0; i < input->field_count; i++) {
+        columns.calc->fields[i] = input->fields[i];
+        columns.calc->calc.outputs[i] = tide__node_column(arena, input, i, pos);
+    }
+    columns.count = input->field_count;
+    struct plan_over over = {.calls = ARENA_ARRAY(arena, struct over_call, s->over_count)};
+    bool *mine = ARENA_ARRAY(arena, bool, s->over_count);
+    place_window(&columns, &s->overs[first], &over);
+    take_calls(s, first, &columns, &over, calls, done, mine);
     columns.calc->field_count = columns.count;
     struct plan_node *below = columns.count == input->field_count ? input : columns.calc;
-    struct plan_node *node = tide__node_new(arena, PLAN_OVER, window->pos, 1, columns.count + over.call_count);
+    struct plan_node *node = tide__node_new(arena, PLAN_OVER, pos, 1, columns.count + over.call_count);
     node->inputs[0] = below;
     node->over = over;
     memcpy(node->fields, below->fields, columns.count * sizeof(node->fields[0]));

@@ -350,7 +350,7 @@ static struct pruned prune_over(struct arena *arena, struct plan_node *node, con
     for (uint32_t i = 0; i < old->sort_count; i++) below[old->sorts[i].column] = true;
     for (uint32_t i = 0; i < old->call_count; i++) {
         const struct over_call *call = &old->calls[i];
-        if (call->kind == OVER_CALL_LAG) below[call->column] = true;
+        if (call->kind == OVER_CALL_LAG || call->kind == OVER_CALL_LEAD) below[call->column] = true;
         if (call->kind == OVER_CALL_AGGREGATE) mark_calls(below, &call->aggregate, 1, (const bool[]){true});
     }
     struct pruned pruned = prune(arena, node->inputs[0], below);
@@ -364,7 +364,7 @@ static struct pruned prune_over(struct arena *arena, struct plan_node *node, con
         map[before + i] = -1;
         if (!needed[before + i]) continue;
         struct over_call call = old->calls[i];
-        if (call.kind == OVER_CALL_LAG) call.column = (uint32_t)pruned.map[call.column];
+        if (call.kind == OVER_CALL_LAG || call.kind == OVER_CALL_LEAD) call.column = (uint32_t)pruned.map[call.column];
         for (uint32_t a = 0; call.kind == OVER_CALL_AGGREGATE && a < call.aggregate.arg_count; a++) {
             call.aggregate.args[a] = (uint32_t)pruned.map[call.aggregate.args[a]];
         }

@@ -1,8 +1,10 @@
-// The class of PLAN_OVER that the table of operators knows. Functions along time, and all of batch mode, are over.c's: each
-// row goes out once. Along any other column of a stream results change (over_values.c). Each call goes on to the one at hand.
+// The class of PLAN_OVER that the table of operators knows. Functions along time, and most of batch mode, are over.c's: each
+// row goes out once. Along any other column of a stream results change (over_values.c); in batch mode some look ahead
+// (over_partition.c). Each call goes on to the one at hand.
 #include "engine/operators/over.h"
 
 #include "base/time.h"
+#include "engine/operators/over_partition.h"
 #include "engine/operators/over_rows.h"
 #include "engine/operators/over_values.h"
 #include "engine/operators/rank_rows.h"
@@ -17,7 +19,15 @@ static bool is_along_values(const struct operator_env *env) {
     return env->node->inputs[0]->fields[plan->sorts[0].column].type->time_attribute == TIME_ATTRIBUTE_NONE;
 }
 
+static bool looks_ahead(const struct operator_env *env) {
+    const struct plan_over *plan = &env->node->over;
+    bool ahead = plan->general;
+    for (uint32_t i = 0; i < plan->call_count; i++) ahead |= plan->calls[i].kind >= OVER_CALL_LEAD;
+    return ahead && env->plan->settings.batch_mode;
+}
+
 static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
+    if (looks_ahead(env)) return tide__over_partition_open(env, out, err);
     return is_along_values(env) ? tide__over_values_open(env, out, err) : tide__over_along_time.open(env, out, err);
 }
 

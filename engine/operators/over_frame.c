@@ -161,6 +161,10 @@ static tide_status put_numbers(struct over *op, const struct over_group *group, 
         case OVER_CALL_ROW_NUMBER: to->i64[row] = group->row_number; break;
         case OVER_CALL_RANK: to->i64[row] = group->rank; break;
         case OVER_CALL_DENSE_RANK: to->i64[row] = group->dense_rank; break;
+        case OVER_CALL_LEAD:
+        case OVER_CALL_NTILE:
+        case OVER_CALL_PERCENT_RANK:
+        case OVER_CALL_CUME_DIST: assert(false && "see over_partition.c"); break;
         case OVER_CALL_LAG: TIDE_TRY(put_lag(op, group, call, turn, row, to, err)); break;
         }
     }

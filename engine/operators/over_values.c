@@ -209,6 +209,10 @@ static struct str show(struct over_values *op, const struct values_group *group,
         case OVER_CALL_ROW_NUMBER: set_number(result, (int64_t)number); break;
         case OVER_CALL_RANK: set_number(result, group->rank); break;
         case OVER_CALL_DENSE_RANK: set_number(result, group->dense_rank); break;
+        case OVER_CALL_LEAD:
+        case OVER_CALL_NTILE:
+        case OVER_CALL_PERCENT_RANK:
+        case OVER_CALL_CUME_DIST: assert(false && "batch mode only"); break;
         case OVER_CALL_LAG:
             if ((uint64_t)call->offset <= row) {
                 copy_value(&batch->columns[call->column], row - (size_t)call->offset, result);
