@@ -287,6 +287,9 @@ bool tide__expr_has_outer(const struct expr *expr);
 // --- Statements ---
 
 TIDE_CHECKED tide_status tide__bind_create_table(struct binder *b, const struct statement *statement);
+// CREATE TABLE .. AS: creates the table; the INSERT that fills it is *out.
+TIDE_CHECKED tide_status tide__bind_create_as(struct binder *b, const struct statement *statement,
+                                              const struct statement **out);
 TIDE_CHECKED tide_status tide__bind_create_view(struct binder *b, const struct statement *statement);
 // The name of a `-- uid: NAME` comment, or NULL.
 TIDE_CHECKED tide_status tide__bind_uid(struct binder *b, const struct statement *statement, const char **out);

@@ -1,6 +1,7 @@
 // CREATE TABLE, CREATE VIEW, DROP. A definition is checked as a whole (computed columns, watermark, the view's query) before
 // the catalogue changes.
 #include "sql/bind.h"
+#include "sql/names.h"
 
 #include <assert.h>
 #include <string.h>
@@ -274,14 +275,72 @@ tide_status tide__bind_create_table(struct binder *b, const struct statement *st
     struct catalog_entry *replaced, *like = NULL;
     TIDE_TRY(may_create(b, statement, &database, &name, &skip, &replaced));
     if (skip) return TIDE_OK;
-    if (statement->query != NULL) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, statement->query->pos, "CREATE TABLE .. AS is not supported yet");
-    }
     if (statement->has_like) TIDE_TRY(tide__catalog_get(b->session, &statement->like_path, &like, b->err));
     struct catalog_entry *entry = new_entry(b, statement, database, name);
     TIDE_TRY(define_table(b, statement, like, entry));
     if (replaced != NULL) tide__catalog_remove(b->session, replaced);
     tide__catalog_add(b->session, entry);
+    return TIDE_OK;
+}
+
+// --- CREATE TABLE .. AS ---
+
+static bool is_defined(const struct statement *statement, const char *name) {
+    for (uint32_t i = 0; i < statement->column_def_count; i++) {
+        if (tide__str_eq_c(statement->column_defs[i].name.text, name)) return true;
+    }
+    return false;
+}
+
+// The same statement without its query, but with the query's columns; and the INSERT that fills it.
+static void split_create_as(struct binder *b, const struct statement *statement, const struct plan_node *node,
+                            struct statement *create, struct statement *insert) {
+    struct arena *arena = &b->session->arena;
+    uint32_t before = statement->column_def_count, count = before;
+    *create = *statement;
+    *insert = (struct statement){.kind = STATEMENT_INSERT,
+                                 .pos = statement->pos,
+                                 .text = statement->text,
+                                 .uid = statement->uid,
+                                 .uid_pos = statement->uid_pos,
+                                 .path = statement->path,
+                                 .query = statement->query};
+    create->query = NULL;
+    create->column_defs = ARENA_ARRAY(arena, struct column_def, before + node->field_count);
+    if (before > 0) memcpy(create->column_defs, statement->column_defs, before * sizeof(struct column_def));
+    insert->columns.items = ARENA_ARRAY(arena, struct ast_name, node->field_count);
+    insert->columns.count = node->field_count;
+    struct name_set names = {.arena = b->arena};
+    for (uint32_t i = 0; i < node->field_count; i++) {
+        const char *unique = tide__names_unique(&names, node->fields[i].name);
+        const char *name = tide__arena_strndup(arena, unique, strlen(unique));
+        insert->columns.items[i] = (struct ast_name){.text = tide__str(name), .pos = statement->query->pos};
+        if (is_defined(statement, name)) continue;
+        const struct type *type = tide__type_without_time_attribute(b->arena, node->fields[i].type);
+        create->column_defs[count++] = (struct column_def){.kind = COLUMN_PHYSICAL,
+                                                           .pos = statement->query->pos,
+                                                           .name = insert->columns.items[i],
+                                                           .type = tide__type_copy(arena, type),
+                                                           .type_pos = statement->query->pos};
+    }
+    create->column_def_count = count;
+}
+
+// *out stays NULL if there is such a table already and that is fine.
+tide_status tide__bind_create_as(struct binder *b, const struct statement *statement, const struct statement **out) {
+    struct str database, name;
+    bool skip;
+    struct catalog_entry *replaced;
+    struct relation relation;
+    *out = NULL;
+    TIDE_TRY(may_create(b, statement, &database, &name, &skip, &replaced));
+    if (skip) return TIDE_OK;
+    TIDE_TRY(tide__bind_query(b, statement->query, &relation));
+    struct statement *create = ARENA_NEW(&b->session->arena, struct statement);
+    struct statement *insert = ARENA_NEW(&b->session->arena, struct statement);
+    split_create_as(b, statement, relation.node, create, insert);
+    TIDE_TRY(tide__bind_create_table(b, create));
+    *out = insert;
     return TIDE_OK;
 }
 

@@ -218,6 +218,32 @@ static const char *create_text(struct binder *b, const struct catalog_entry *ent
     return result;
 }
 
+// The query as it was written.
+static const char *create_view_text(struct binder *b, const struct catalog_entry *entry) {
+    struct strbuf out = {0};
+    tide__strbuf_printf(&out, "CREATE %sVIEW `default_catalog`.", entry->temporary ? "TEMPORARY " : "");
+    append_quoted(&out, tide__str(entry->database), '`');
+    tide__strbuf_append_char(&out, '.');
+    append_quoted(&out, tide__str(entry->name), '`');
+    tide__strbuf_append_c(&out, " (\n");
+    for (uint32_t i = 0; i < entry->view_column_count; i++) {
+        tide__strbuf_append_c(&out, i == 0 ? "  " : ",\n  ");
+        append_quoted(&out, tide__str(entry->view_fields[i].name), '`');
+    }
+    tide__strbuf_append_c(&out, "\n)\n");
+    if (entry->comment != NULL) {
+        tide__strbuf_append_c(&out, "COMMENT ");
+        append_quoted(&out, tide__str(entry->comment), '\'');
+        tide__strbuf_append_char(&out, '\n');
+    }
+    struct source_pos pos = entry->query->pos;
+    tide__strbuf_append_c(&out, "AS ");
+    if ((size_t)pos.offset + pos.length <= b->sql.len) tide__strbuf_append(&out, b->sql.data + pos.offset, pos.length);
+    const char *result = tide__arena_strndup(b->arena, out.data, out.len);
+    tide__strbuf_deinit(&out);
+    return result;
+}
+
 static tide_status show_create(struct binder *b, const struct statement *statement, bool view) {
     struct catalog_entry *entry;
     TIDE_TRY(tide__catalog_get(b->session, &statement->path, &entry, b->err));
@@ -225,11 +251,8 @@ static tide_status show_create(struct binder *b, const struct statement *stateme
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->path.pos, "\"%s\" is a %s: use SHOW CREATE %s",
                              entry->name, entry->is_view ? "view" : "table", entry->is_view ? "VIEW" : "TABLE");
     }
-    if (view) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, statement->pos, "SHOW CREATE VIEW is not supported yet");
-    }
     begin_one(b, "result");
-    *tide__rows_add(b) = text(create_text(b, entry));
+    *tide__rows_add(b) = text(view ? create_view_text(b, entry) : create_text(b, entry));
     return TIDE_OK;
 }
 

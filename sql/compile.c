@@ -92,6 +92,19 @@ static tide_status compile_set_of(struct binder *b, const struct statement *stat
     return compile_job(b, statement, statement->statements, statement->statement_count, job_index);
 }
 
+// A table whose INSERT cannot be planned is not there.
+static tide_status compile_create_as(struct binder *b, const struct statement *statement, uint32_t job_index) {
+    const struct statement *insert;
+    TIDE_TRY(tide__bind_create_as(b, statement, &insert));
+    if (insert == NULL) return TIDE_OK;
+    tide_status status = compile_job(b, insert, NULL, 1, job_index);
+    struct catalog_entry *entry;
+    if (status != TIDE_OK && tide__catalog_get(b->session, &statement->path, &entry, NULL) == TIDE_OK) {
+        tide__catalog_remove(b->session, entry);
+    }
+    return status;
+}
+
 static tide_status compile_explain(struct binder *b, const struct statement *statement, uint32_t job_index) {
     const struct statement *what = statement->statements[0];
     if (what->kind == STATEMENT_SET_OF) {
@@ -237,7 +250,9 @@ static tide_status compile(struct binder *b, const struct statement *statement, 
     case STATEMENT_INSERT: return compile_job(b, statement, NULL, 1, job_index);
     case STATEMENT_SET_OF: return compile_set_of(b, statement, job_index);
     case STATEMENT_EXPLAIN: return compile_explain(b, statement, job_index);
-    case STATEMENT_CREATE_TABLE: return tide__bind_create_table(b, statement);
+    case STATEMENT_CREATE_TABLE:
+        if (statement->query != NULL) return compile_create_as(b, statement, job_index);
+        return tide__bind_create_table(b, statement);
     case STATEMENT_CREATE_VIEW: return tide__bind_create_view(b, statement);
     case STATEMENT_DROP_TABLE:
     case STATEMENT_DROP_VIEW: return tide__bind_drop(b, statement);
