@@ -209,6 +209,7 @@ static tide_status restore(struct job *job, const char *work, tide_error *err) {
             snapshot.parts[snapshot.part_count++] = info->snapshot.parts[i];
     TIDE_TRY(tide__task_restore(job->task, &snapshot, err));
     run->rows_before = info->rows_before;
+    tide__kill_point("restore.done");
     return TIDE_OK;
 }
 

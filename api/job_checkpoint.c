@@ -167,7 +167,7 @@ void tide__api_checkpoint_sum(struct job *job, tide_summary *summary) {
     struct pauses *pauses = &job->pauses;
     if (pauses->count > 0) {
         qsort(pauses->items, pauses->count, sizeof *pauses->items, compare_pauses);
-        double max = pauses->items[pauses->count - 1], p99 = pauses->items[(pauses->count - 1) * 99 / 100];
+        double max = pauses->items[pauses->count - 1], p99 = pauses->items[(pauses->count * 99 + 99) / 100 - 1];
         if (max > summary->checkpoint_pause_ms_max) summary->checkpoint_pause_ms_max = max;
         if (p99 > summary->checkpoint_pause_ms_p99) summary->checkpoint_pause_ms_p99 = p99;
     }

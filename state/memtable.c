@@ -243,6 +243,10 @@ static inline struct memtable_entry *upsert(struct memtable *table, struct str k
     return entry;
 }
 
+void tide__memtable_prefetch_hash(const struct memtable *table, uint64_t hash) {
+    __builtin_prefetch(&table->slots[home_of(table, hash)], 1);
+}
+
 void tide__memtable_upsert_batch(struct memtable *table, const struct str *keys, const uint64_t *hashes, size_t n,
                                  struct memtable_entry **out_entries, uint8_t *out_new) {
     assert(!table->frozen);

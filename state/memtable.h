@@ -42,6 +42,8 @@ void tide__memtable_on_free(struct memtable *table, void (*free_payload)(void *p
 void tide__memtable_upsert_batch(struct memtable *table, const struct str *keys, const uint64_t *hashes, size_t n,
                                  struct memtable_entry **out_entries, uint8_t *out_new);
 struct memtable_entry *tide__memtable_upsert(struct memtable *table, struct str key, uint64_t hash, bool *out_new);
+// Asks for the memory that an upsert or find of a key with this hash looks at first, for those that come one by one.
+void tide__memtable_prefetch_hash(const struct memtable *table, uint64_t hash);
 // Makes room for `count` keys, so that the slots need not grow while they come.
 void tide__memtable_reserve(struct memtable *table, size_t count);
 // NULL if there is none.

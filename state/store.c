@@ -26,7 +26,7 @@ tide_status tide__state_open(const struct state_options *options, struct state_s
     size_t limit = options->budget ? options->budget->limit : 0;
     store->budget = options->budget;
     store->queue_max = limit / 4 > MIB ? limit / 4 : MIB;
-    store->put_max = limit / 16 > 4 * MIB ? 4 * MIB : limit / 16 < MIB / 4 ? MIB / 4 : limit / 16;
+    store->put_max = limit / 16 > 32 * MIB ? 32 * MIB : limit / 16 < MIB / 4 ? MIB / 4 : limit / 16;
     store->backend = store->ops->open(options);
     pthread_mutex_init(&store->lock, NULL);
     pthread_cond_init(&store->work, NULL);

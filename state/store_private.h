@@ -32,6 +32,7 @@ struct state_table {
     bool has_runs;   // a run was submitted once; under store->lock
     pthread_mutex_t put_lock;
     struct put_buffer *puts;  // NULL: nothing buffered; under put_lock
+    bool reads_puts;          // it is read by key, also what is buffered; under put_lock
 };
 
 struct state_store {

@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ARRIVAL_BYTES = 8 };
+enum { ARRIVAL_BYTES = 8, RESTORE_GROUP = 64 };
 
 static struct window_rank *self(struct operator* op) {
     return (struct window_rank *)op;
@@ -80,13 +80,34 @@ static void put_top(struct window_rank *op, struct rank_window *window, struct r
     }
 }
 
+// What changed lies anywhere in memory, a row behind its heap behind its partition: each is asked for some steps ahead.
+static void put_dirty(struct window_rank *op, struct rank_window *window) {
+    enum { ROW_AHEAD = 4, HEAP_AHEAD = 8, TOP_AHEAD = 16, ROWS_MAX = 8 };
+    size_t n = window->dirty_count;
+    for (size_t d = 0; d < n; d++) {
+        if (d + TOP_AHEAD < n) {
+            __builtin_prefetch(window->dirty[d + TOP_AHEAD]);
+            __builtin_prefetch((const char *)window->dirty[d + TOP_AHEAD] + 64);
+        }
+        if (d + HEAP_AHEAD < n) __builtin_prefetch(window->dirty[d + HEAP_AHEAD]->heap.rows);
+        if (d + ROW_AHEAD < n) {
+            const struct ranked_heap *heap = &window->dirty[d + ROW_AHEAD]->heap;
+            for (uint32_t i = 0; i < heap->count && i < ROWS_MAX; i++) {
+                __builtin_prefetch(heap->rows[i]);
+                __builtin_prefetch((const char *)heap->rows[i] + 64);
+            }
+        }
+        put_top(op, window, window->dirty[d]);
+    }
+    window->dirty_count = 0;
+}
+
 tide_status tide__window_rank_barrier(struct operator* base, tide_error *err) {
     (void)err;
     struct window_rank *op = self(base);
     for (size_t i = 0; i < op->windows.count; i++) {
         struct rank_window *window = (struct rank_window *)tide__window_list_at(&op->windows, i);
-        for (size_t d = 0; d < window->dirty_count; d++) put_top(op, window, window->dirty[d]);
-        window->dirty_count = 0;
+        put_dirty(op, window);
     }
     return TIDE_OK;
 }
@@ -105,23 +126,38 @@ static bool skip_partition(struct window_rank *op, struct column *columns, struc
     return true;
 }
 
-static bool restore_entry(struct window_rank *op, struct batch *one, struct str key, struct str value) {
+// An entry that is about to be restored. The table of partitions is larger than any cache: the slots of a group of entries
+// are asked for before the first one is used.
+struct pending {
+    int64_t start, end;
+    struct str partition, rest, bytes;
+    uint64_t hash;
+};
+
+static bool read_entry(struct window_rank *op, struct batch *one, struct str key, struct str value,
+                       struct pending *out) {
     struct str bytes;
     if (key.len < WINDOW_KEY_BYTES + ARRIVAL_BYTES || !tide__row_value_parse(value, &bytes)) return false;
-    int64_t start = tide__key_get_time(key.data), end = tide__key_get_time(key.data + 8);
-    struct str rest = {key.data + WINDOW_KEY_BYTES, key.len - WINDOW_KEY_BYTES};
-    struct str partition = rest;
-    if (!skip_partition(op, one->columns, &rest) || rest.len < ARRIVAL_BYTES) return false;
-    partition.len -= rest.len;
-    if (!tide__row_decode(bytes, one->columns, one->column_count, 0)) return false;
+    char *copy = tide__arena_alloc(&op->scratch, key.len + bytes.len);
+    memcpy(copy, key.data, key.len);
+    if (bytes.len > 0) memcpy(copy + key.len, bytes.data, bytes.len);
+    out->bytes = (struct str){copy + key.len, bytes.len};
+    out->start = tide__key_get_time(copy);
+    out->end = tide__key_get_time(copy + 8);
+    out->partition = out->rest = (struct str){copy + WINDOW_KEY_BYTES, key.len - WINDOW_KEY_BYTES};
+    if (!skip_partition(op, one->columns, &out->rest) || out->rest.len < ARRIVAL_BYTES) return false;
+    out->partition.len -= out->rest.len;
+    out->hash = tide__hash_bytes(out->partition.data, out->partition.len);
+    return true;
+}
+
+static bool restore_entry(struct window_rank *op, struct batch *one, struct rank_window *window,
+                          const struct pending *entry) {
+    if (!tide__row_decode(entry->bytes, one->columns, one->column_count, 0)) return false;
     uint64_t prefix;
     tide__ranker_prefixes(&op->ranker, one, &prefix);
-    struct rank_window *window = tide__window_rank_window(op, start, end, WATERMARK_NONE);
-    if (window == NULL) return false;
-    window->in_state = true;
-    struct rank_top *top = tide__window_rank_top(op, window, partition,
-                                                 tide__hash_bytes(partition.data, partition.len));
-    struct ranked_row *row = tide__ranked_restore(&op->ranker, rest, bytes, prefix);
+    struct rank_top *top = tide__window_rank_top(op, window, entry->partition, entry->hash);
+    struct ranked_row *row = tide__ranked_restore(&op->ranker, entry->rest, entry->bytes, prefix);
     struct ranked_row *evicted = tide__ranked_heap_put(&top->heap, &op->ranker, op->limit, row);
     // Only if this plan keeps fewer rows than the one that wrote the state.
     if (evicted != NULL) {
@@ -131,12 +167,34 @@ static bool restore_entry(struct window_rank *op, struct batch *one, struct str 
     return true;
 }
 
+static bool restore_group(struct window_rank *op, struct batch *one, const struct pending *group, size_t count) {
+    struct rank_window *windows[RESTORE_GROUP];
+    for (size_t i = 0; i < count; i++) {
+        windows[i] = tide__window_rank_window(op, group[i].start, group[i].end, WATERMARK_NONE);
+        if (windows[i] == NULL) return false;
+        windows[i]->in_state = true;
+        if (windows[i]->partitions != NULL) tide__memtable_prefetch_hash(windows[i]->partitions, group[i].hash);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!restore_entry(op, one, windows[i], &group[i])) return false;
+    tide__arena_reset(&op->scratch);
+    return true;
+}
+
 static tide_status restore_rows(struct window_rank *op, struct batch *one, tide_error *err) {
     struct state_iter *iter;
     TIDE_TRY(tide__state_iter_open(op->table, NULL, (struct str){0}, (struct str){0}, &iter, err));
+    struct pending group[RESTORE_GROUP];
     struct str key, value;
+    size_t count = 0;
     bool good = true;
-    while (good && tide__state_iter_next(iter, &key, &value)) good = restore_entry(op, one, key, value);
+    while (good && tide__state_iter_next(iter, &key, &value)) {
+        good = read_entry(op, one, key, value, &group[count++]);
+        if (!good || count < RESTORE_GROUP) continue;
+        good = restore_group(op, one, group, count);
+        count = 0;
+    }
+    good = good && restore_group(op, one, group, count);
     TIDE_TRY(tide__state_iter_close(iter, err));
     if (good) return TIDE_OK;
     return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc.name);

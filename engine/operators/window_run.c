@@ -1,6 +1,7 @@
 #include "engine/operators/window_run.h"
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "engine/aggregates/fields.h"
 #include "engine/codec/key.h"
 #include "engine/operators/window_slices.h"
@@ -12,6 +13,8 @@ struct run_part {
     enum window_run_kind kind;
     struct memtable *table;  // retained
     struct strbuf encoded;
+    struct sort_item *items;  // its entries in key order, once they are read; the value lies behind the key
+    size_t item_count;
 };
 
 struct window_run {
@@ -21,7 +24,7 @@ struct window_run {
     size_t part_count, part_cap;
     size_t bytes;
     // Reading.
-    size_t part, entry, offset;
+    size_t part, entry;
     struct strbuf key, value;
 };
 
@@ -52,14 +55,38 @@ static bool next_of_table(struct window_run *run, struct run_part *part, struct 
     return true;
 }
 
+// On the thread that writes the run: sorting is the larger part of the work.
+static void sort_encoded(struct run_part *part) {
+    struct str rest = tide__strbuf_str(&part->encoded), key = {0}, value = {0};
+    size_t count = 0, cap = 0;
+    while (rest.len > 0) {
+        bool ok = field_get_bytes(&rest, &key) && field_get_bytes(&rest, &value);
+        assert(ok);
+        (void)ok;
+        if (count == cap) {
+            cap = cap > 0 ? 2 * cap : 256;
+            part->items = tide__realloc_array(part->items, cap, sizeof *part->items);
+        }
+        const unsigned char *data = (const unsigned char *)key.data;
+        part->items[count++] = (struct sort_item){tide__sort_prefix(data, key.len), data, (uint32_t)key.len, 0};
+    }
+    struct sort_item *scratch = tide__alloc((count + 1) * sizeof *scratch);
+    if (count > 0) tide__sort_keys(part->items, count, scratch);
+    tide__free(scratch);
+    part->item_count = count;
+}
+
 static bool next_of_encoded(struct window_run *run, struct run_part *part, struct state_entry *out) {
-    struct str rest = {part->encoded.data + run->offset, part->encoded.len - run->offset};
-    if (rest.len == 0) return false;
-    struct str key = {0}, value = {0};
-    bool ok = field_get_bytes(&rest, &key) && field_get_bytes(&rest, &value);
+    enum { AHEAD = 8 };
+    if (part->items == NULL) sort_encoded(part);
+    if (run->entry == part->item_count) return false;
+    if (run->entry + AHEAD < part->item_count) __builtin_prefetch(part->items[run->entry + AHEAD].key);
+    const struct sort_item *item = &part->items[run->entry++];
+    struct str key = {(const char *)item->key, item->key_len}, value = {0};
+    struct str rest = {key.data + key.len, part->encoded.len - (size_t)(key.data + key.len - part->encoded.data)};
+    bool ok = field_get_bytes(&rest, &value);
     assert(ok);
     (void)ok;
-    run->offset = part->encoded.len - rest.len;
     set_key(run, part, key);
     *out = (struct state_entry){STATE_REPLACE, tide__strbuf_str(&run->key), value};
     return true;
@@ -71,7 +98,7 @@ static bool run_next(struct state_source *source, struct state_entry *out) {
         struct run_part *part = &run->parts[run->part];
         bool more = part->kind == WINDOW_RUN_ENCODED ? next_of_encoded(run, part, out) : next_of_table(run, part, out);
         if (more) return true;
-        run->entry = run->offset = 0;
+        run->entry = 0;
     }
     return false;
 }
@@ -81,6 +108,7 @@ static void run_free(struct state_source *source) {
     for (size_t i = 0; i < run->part_count; i++) {
         tide__memtable_release(run->parts[i].table);
         tide__strbuf_deinit(&run->parts[i].encoded);
+        tide__free(run->parts[i].items);
     }
     tide__free(run->parts);
     tide__strbuf_deinit(&run->key);

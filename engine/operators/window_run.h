@@ -9,7 +9,7 @@
 enum window_run_kind {
     WINDOW_RUN_ADD,            // all entries of a frozen table are increments
     WINDOW_RUN_REPLACE_DIRTY,  // the dirty entries of a frozen table are whole values
-    WINDOW_RUN_ENCODED,        // entries encoded already: (key length, key, value length, value), varints
+    WINDOW_RUN_ENCODED,        // entries encoded already, in any order: (key length, key, value length, value), varints
 };
 
 struct window_run;

@@ -87,6 +87,7 @@ struct memtable *tide__slice_take_active(struct slice *slice) {
 
 void tide__slice_clear(struct slice *slice) {
     tide__memtable_release(tide__slice_take_active(slice));
+    tide__slice_stop_uniting(slice);
     for (uint32_t i = 0; i < slice->frozen_count; i++) tide__memtable_release(slice->frozen[i]);
     slice->frozen_count = 0;
 }
@@ -151,6 +152,7 @@ tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, 
     tide__memtable_upsert_batch(table, keys, hashes, n, out_entries, is_new);
     if (read_back) TIDE_TRY(tide__window_read_back(w, slice, out_entries, is_new, n, err));
     if (slice->replacing) mark_dirty(slice, out_entries, n);
+    if (slice->frozen_count > 1) tide__slice_unite(w, slice, n);
     return TIDE_OK;
 }
 

@@ -18,7 +18,7 @@
 #include "engine/operators/window_running.h"
 #include "engine/operators/window_top.h"
 
-enum { ENTRY_DIRTY = 1, FROZEN_MAX = 4 };
+enum { ENTRY_DIRTY = 1, FROZEN_MAX = 15 };
 
 struct slice {
     int64_t start, end;
@@ -30,6 +30,10 @@ struct slice {
     struct memtable *active;  // NULL: empty
     struct memtable *frozen[FROZEN_MAX + 1];
     uint32_t frozen_count;
+    struct memtable *united;  // being made of frozen[unite_first, unite_end); NULL: none
+    uint32_t unite_first, unite_end;
+    uint32_t unite_table;  // where it has come to
+    struct memtable_cursor unite_cursor;
     struct memtable_entry **dirty;  // replacing: changed since the last barrier
     size_t dirty_count, dirty_cap;
     struct memtable_entry **sorted;  // the active table in key order, as long as no key is added
@@ -90,6 +94,14 @@ tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, 
 tide_status tide__slice_add_parts(struct window_aggregate *w, struct slice *slice, struct window_merge *merge,
                                   tide_error *err) TIDE_CHECKED;
 size_t tide__slice_bytes(const struct slice *slice);
+
+// --- window_unite.c
+// Appends a frozen table to the slice's.
+void tide__slice_add_frozen(struct window_aggregate *w, struct slice *slice, struct memtable *table);
+// Goes on uniting the slice's frozen tables, if there is a need: some entries for each of the rows that have come.
+void tide__slice_unite(struct window_aggregate *w, struct slice *slice, size_t rows);
+// Before frozen tables are taken away.
+void tide__slice_stop_uniting(struct slice *slice);
 
 // --- window_fire.c
 tide_status tide__window_fire(struct window_aggregate *w, int64_t watermark, struct emitter *out,

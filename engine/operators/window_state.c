@@ -60,50 +60,23 @@ tide_status tide__window_drop_range(struct window_aggregate *w, const struct sli
 
 // --- sealing ----------------------------------------------------------------------------------------------------
 
-// Dirty entries in key order, encoded: the accumulators go on changing while the run is written.
+// Dirty entries, encoded: the accumulators go on changing while the run is written, which sorts them.
 static void encode_dirty(struct window_aggregate *w, struct slice *slice, struct strbuf *out) {
-    size_t n = slice->dirty_count;
-    struct sort_item *items = tide__alloc(2 * n * sizeof *items);
-    for (size_t i = 0; i < n; i++) {
-        struct str key = tide__memtable_key(slice->active, slice->dirty[i]);
-        const unsigned char *data = (const unsigned char *)key.data;
-        items[i] = (struct sort_item){tide__sort_prefix(data, key.len), data, (uint32_t)key.len, (uint32_t)i};
-    }
-    tide__sort_keys(items, n, items + n);
+    enum { AHEAD = 8 };
     struct strbuf value = {0};
+    size_t n = slice->dirty_count;
     for (size_t i = 0; i < n; i++) {
-        struct memtable_entry *entry = slice->dirty[items[i].index];
+        if (i + AHEAD < n) tide__memtable_prefetch(slice->dirty[i + AHEAD]);
+        struct memtable_entry *entry = slice->dirty[i];
+        struct str key = tide__memtable_key(slice->active, entry);
         entry->flags &= ~(uint32_t)ENTRY_DIRTY;
         tide__strbuf_clear(&value);
         tide__aggregators_encode(&w->aggregators, entry->bytes, &value);
-        field_put_bytes(out, items[i].key, items[i].key_len);
+        field_put_bytes(out, key.data, key.len);
         field_put_bytes(out, value.data, value.len);
     }
     tide__strbuf_deinit(&value);
-    tide__free(items);
     slice->dirty_count = 0;
-}
-
-// Many frozen tables make a fire slow; as increments of the same slice they can be added up.
-static void unite_frozen(struct window_aggregate *w, struct slice *slice) {
-    struct memtable *united = tide__memtable_new(w->budget, w->aggregators.payload_size);
-    if (w->aggregators.owns_memory) tide__memtable_on_free(united, tide__aggregators_release, &w->aggregators);
-    int64_t charge = 0;
-    for (uint32_t f = 0; f < slice->frozen_count; f++) {
-        struct memtable_entry *const *entries = tide__memtable_entries(slice->frozen[f]);
-        size_t n = tide__memtable_count(slice->frozen[f]);
-        for (size_t i = 0; i < n; i++) {
-            struct str key = tide__memtable_key(slice->frozen[f], entries[i]);
-            struct memtable_entry *into = tide__memtable_upsert(united, key, entries[i]->hash, NULL);
-            charge += tide__aggregators_merge(&w->aggregators, into->bytes, entries[i]->bytes);
-        }
-        if (slice->in_running) tide__window_running_forget(&w->running, slice->frozen[f]);
-        tide__memtable_release(slice->frozen[f]);
-    }
-    if (charge != 0) tide__memtable_charge(united, charge);
-    tide__memtable_freeze(united);
-    slice->frozen[0] = united;
-    slice->frozen_count = 1;
 }
 
 // Values of DISTINCT that an earlier run in memory has are not written again.
@@ -143,8 +116,7 @@ static void seal(struct window_aggregate *w, struct slice *slice, struct window_
         if (slice->evicted) {
             tide__memtable_release(sealed);
         } else {
-            slice->frozen[slice->frozen_count++] = sealed;
-            if (slice->frozen_count > FROZEN_MAX) unite_frozen(w, slice);
+            tide__slice_add_frozen(w, slice, sealed);
         }
     }
 }
@@ -206,6 +178,7 @@ tide_status tide__window_make_total(struct window_aggregate *w, struct slice *sl
         slice->replacing = true;
         return TIDE_OK;
     }
+    tide__slice_stop_uniting(slice);
     if (slice->active != NULL) slice->frozen[slice->frozen_count++] = tide__slice_take_active(slice);
     struct memtable *frozen[FROZEN_MAX + 1];
     uint32_t count = slice->frozen_count;
