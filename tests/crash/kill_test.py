@@ -12,7 +12,7 @@ but the oldest or even all of them are deleted: the job falls back to what is le
 the bytes are the same. `--full` is 2 million rows, a checkpoint every 20,000 and 50 kills, 20 with damage; `--quick` a tenth
 of that; `--points` only the points, `--damage` only the damage, on few rows. Last line: `N passed, M failed`.
 """
-import argparse, hashlib, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time
+import argparse, hashlib, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 POINTS = ['savepoint.before-rename', 'savepoint.after-rename', 'savepoint.before-dirsync', 'sink.before-rename',
@@ -26,6 +26,19 @@ INSERT INTO Top3 SELECT window_start, window_end, auction, c, s, rk FROM (
     SELECT window_start, window_end, auction, COUNT(*) AS c, SUM(price) AS s
     FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end, auction)) WHERE rk <= 3;
 """
+# Much state, of which little changes between two checkpoints: most of them are deltas. Added up, and put and deleted by row.
+LONG = JOB.split('CREATE TABLE Top3')[0] + """CREATE TABLE Sums (auction BIGINT, c BIGINT, s DECIMAL(38,2), m STRING)
+  WITH ('connector'='filesystem','path'='out/sums','format'='csv');
+CREATE TABLE Best (auction BIGINT, price DECIMAL(10,2), bidder BIGINT, rk BIGINT) WITH ('connector'='filesystem','path'='out/best','format'='csv');
+EXECUTE STATEMENT SET BEGIN
+INSERT INTO Sums SELECT auction, COUNT(*), SUM(price), MAX(channel) FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' HOUR))
+  GROUP BY window_start, window_end, auction;
+INSERT INTO Best SELECT auction, price, bidder, rk FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, auction
+    ORDER BY price DESC) AS rk FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' HOUR))) WHERE rk <= 2;
+END;
+"""
+LONG_POINTS = ['delta.writing', 'delta.before-rename', 'delta.after-rename', 'checkpoint.compacting', 'retain.before-remove',
+               'retain.after-remove', 'restore.middle']
 DEADLINE_S = 300
 
 
@@ -38,7 +51,7 @@ class Job:
     def __init__(self, test, name):
         self.test, self.folder = test, test.scratch / name
         self.folder.mkdir()
-        (self.folder / 'job.sql').write_text(JOB)
+        (self.folder / 'job.sql').write_text(test.sql)
         (self.folder / 'bid.csv').hardlink_to(test.data)
         self.state, self.out = self.folder / 'state', self.folder / 'out'
         self.seen, self.damaged = {}, set()
@@ -69,10 +82,10 @@ class Job:
         return status
 
     def visible(self):
-        return sorted(f for f in self.out.glob('*') if not f.name.startswith(('.', '_'))) if self.out.exists() else []
+        return sorted(f for f in self.out.rglob('*') if f.is_file() and not f.name.startswith(('.', '_'))) if self.out.exists() else []
 
     def check_visible(self):
-        now = {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in self.visible()}
+        now = {str(f.relative_to(self.out)): hashlib.sha256(f.read_bytes()).hexdigest() for f in self.visible()}
         for name, digest in self.seen.items():
             if now.get(name) != digest:
                 raise Failure(f'visible file {name} ' + ('changed' if name in now else 'disappeared'))
@@ -84,7 +97,7 @@ class Job:
     def checkpoints(self):
         """Names of the checkpoints that are whole: only their number tells how far the job has come."""
         return {f for folder, _, files in os.walk(self.state) for f in files
-                if f.startswith('chk-') and f.endswith('.savepoint')}
+                if f.startswith('chk-') and f.endswith(('.savepoint', '.delta'))}
 
     def remove(self):
         if not self.test.keep:
@@ -92,7 +105,10 @@ class Job:
 
 
 class Test:
+    sql = JOB
+
     def __init__(self, a, scratch, rows, every):
+        scratch.mkdir(exist_ok=True)
         self.binary, self.keep, self.scratch, self.every = os.path.abspath(a.bin), a.keep, scratch, every
         self.random = random.Random(a.seed)
         self.data, self.rows = scratch / 'bid.csv', rows
@@ -116,7 +132,7 @@ class Test:
             a, b = self.want.splitlines(), got.splitlines()
             n = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
             raise Failure(f'{len(b)} rows, expected {len(a)}; first difference in line {n + 1}: {b[n:n + 1]} instead of {a[n:n + 1]}')
-        hidden = [f.name for f in job.out.glob('.part-*')]
+        hidden = [f.name for f in job.out.rglob('.part-*')]
         if hidden:
             raise Failure(f'hidden files left: {hidden[:3]}')
 
@@ -159,7 +175,8 @@ class Test:
 
     def damage(self, job):
         """Damages the newest whole checkpoint, or deletes several; -> what it did. A whole one stays, or none is left at all."""
-        files = sorted(job.state.glob('job-*/checkpoints/chk-*.savepoint'), key=lambda f: int(f.stem.split('-')[1]))
+        files = sorted((f for f in job.state.glob('job-*/checkpoints/chk-*') if f.suffix in ('.savepoint', '.delta')),
+                       key=lambda f: int(f.stem.split('-')[1]))
         whole = [f for f in files if f not in job.damaged]
         how = self.random.choice(['cut', 'cut', 'flip', 'flip', 'delete', 'delete', 'delete all but one', 'delete all'])
         if len(whole) < 2:
@@ -225,6 +242,26 @@ class Test:
         print(f'killed at {point}, passing {times}: the same bytes', flush=True)
 
 
+class LongTest(Test):
+    sql = LONG
+
+    def count_deltas(self):
+        """The job makes deltas and full checkpoints, in chains that it bounds; no file is left over."""
+        job = Job(self, 'counted')
+        if job.finish(job.start()) != 0:
+            raise Failure('the run was killed')
+        summary = (job.folder / 'stderr.txt').read_text()
+        found = re.search(r'(\d+) checkpoints \((\d+) of them deltas', summary)
+        if not found or not 0 < int(found[2]) < int(found[1]) - 1:
+            raise Failure(f'not both deltas and full checkpoints: {summary[-300:]}')
+        files = [f.name for f in job.state.rglob('chk-*')]
+        if len(files) > 20 or any('tmp' in f for f in files):
+            raise Failure(f'left over: {sorted(files)}')
+        self.compare(job)
+        job.remove()
+        print(f'{found[1]} checkpoints, {found[2]} of them deltas', flush=True)
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument('--quick', action='store_true'); ap.add_argument('--full', action='store_true')
@@ -241,9 +278,17 @@ def main():
         checks = [(f'{kills} random kills', lambda: test.random_kills(kills))] if kills else []
         if not a.damage:
             checks += [(p, lambda p=p: test.kill_at(p)) for p in a.point or POINTS]
+        damages = 20 if a.full else 8
         if a.damage or kills:
-            damages = 20 if a.full else 8
             checks.append(('damaged checkpoints', lambda: test.damage_after_kills(damages)))
+        if not a.damage and not a.point:
+            long = LongTest(a, scratch / 'long', min(rows, 200000), min(every, 5000))
+            checks.append(('deltas', long.count_deltas))
+            if kills:
+                checks.append((f'{kills} random kills with deltas', lambda: long.random_kills(kills)))
+            checks += [(f'{p} with deltas', lambda p=p: long.kill_at(p)) for p in LONG_POINTS]
+            if kills:
+                checks.append(('damaged checkpoints with deltas', lambda: long.damage_after_kills(damages)))
         for name, check in checks:
             try:
                 check(); passed += 1
