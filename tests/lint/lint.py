@@ -199,7 +199,7 @@ def check_readmes(a):
         for n, line in enumerate(readme.read_text().splitlines(), 1):
             for word in re.findall(r'`([\w./-]+\.(?:c|h|y|re|py|sh|sql|md|proto|csv|txt|json))`|`([\w./-]+/)`', line):
                 word = word[0] or word[1]
-                if re.search(r'\b[A-Z]{3,}\b(?!\.md)', word) or word.startswith(('/', 'build')):
+                if re.search(r'\b[A-Z]{3,}\b(?!\.md)', word) or word.startswith(('/', 'build', '.cache')):
                     continue
                 if not any((base / word).exists() for base in (readme.parent, ROOT, ROOT / 'build')) and not next(readme.parent.rglob(word), None):
                     yield f'{name_of(readme)}:{n}: there is no {word}'
