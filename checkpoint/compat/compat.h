@@ -3,9 +3,8 @@
 #define TIDE_CHECKPOINT_COMPAT_COMPAT_H
 
 #include "base/arena.h"
+#include "checkpoint/compat/rules.h"
 #include "checkpoint/savepoint.h"
-
-enum compat_verdict { COMPAT_COMPATIBLE, COMPAT_PARTIAL, COMPAT_INCOMPATIBLE, COMPAT_UNKNOWN };
 
 struct compat_change {
     const char *code;  // "topn.limit"
@@ -25,6 +24,5 @@ struct compat_report {
 // Everything in the report lives in the arena.
 void tide__compat_compare(const struct plan_description *old_plan, const struct plan_description *new_plan,
                           struct arena *arena, struct compat_report *out);
-const char *tide__compat_verdict_name(enum compat_verdict verdict);
 
 #endif
