@@ -20,6 +20,8 @@ void tide__api_inspect_json(const struct inspected *in, struct strbuf *out);
 // Lines of section, name, field, value.
 void tide__api_inspect_lines(const struct inspected *in, bool csv, struct strbuf *out);
 
+// Reads `2024-01-01 00:00:00.000`; seconds, the time of day may be left out, T may stand for the blank.
+bool tide__api_parse_time(struct str text, int64_t *out);
 // "2024-01-01 00:00:00.000"; "none" and "end" for watermarks that are none.
 void tide__api_put_time(int64_t ms, struct strbuf *out);
 const char *tide__api_part_kind(enum task_part_kind kind);

@@ -34,6 +34,15 @@ tide_status tide__savepoint_status(const struct savepoint *savepoint, tide_error
     return status;
 }
 
+void tide__savepoint_pass_over(struct savepoint *savepoint, size_t table, struct str first_key, struct str last_key) {
+    if (savepoint->passed == NULL)
+        savepoint->passed = ARENA_ARRAY(&savepoint->arena, struct key_ranges, savepoint->info.table_count + 1);
+    tide__key_ranges_add_closed(&savepoint->passed[table], first_key, last_key, &savepoint->arena);
+    pthread_mutex_lock(&savepoint->lock);
+    tide__error_clear(&savepoint->failure);
+    pthread_mutex_unlock(&savepoint->lock);
+}
+
 const char *tide__savepoint_chunk(const struct savepoint *savepoint, uint32_t table,
                                   const struct savepoint_chunk *index, struct frame_reader *reader,
                                   struct arena *arena, struct chunk *out) {

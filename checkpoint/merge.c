@@ -183,12 +183,17 @@ static size_t count_inputs(const struct savepoint *file) {
     return count;
 }
 
+static void hide(struct key_ranges *hidden, const struct key_ranges *ranges) {
+    for (size_t k = 0; ranges != NULL && k < ranges->count; k++)
+        tide__key_ranges_add(hidden, ranges->items[k].lower, ranges->items[k].upper);
+}
+
 static void open_inputs(struct merge *merge, uint32_t table, const struct key_ranges *missing) {
     add_inputs(merge, merge->savepoint, table);
     for (size_t i = 0; i < merge->input_count; i++) {
         struct input *input = &merge->inputs[i];
-        for (size_t k = 0; missing != NULL && k < missing->count; k++)
-            tide__key_ranges_add(&input->stream.hidden, missing->items[k].lower, missing->items[k].upper);
+        hide(&input->stream.hidden, missing);
+        if (merge->savepoint->passed != NULL) hide(&input->stream.hidden, &merge->savepoint->passed[table]);
         tide__key_ranges_settle(&input->stream.hidden);
         if (tide__chunk_stream_next(&input->stream, &input->entry)) merge->heap[merge->heap_count++] = i;
         merge->broken |= input->stream.failed;

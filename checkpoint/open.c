@@ -170,6 +170,8 @@ void tide__savepoint_close(struct savepoint *savepoint) {
         struct savepoint *parent = savepoint->parent;
         close(savepoint->fd);
         tide__free(savepoint->path);
+        for (size_t i = 0; savepoint->passed != NULL && i < savepoint->info.table_count; i++)
+            tide__key_ranges_deinit(&savepoint->passed[i]);
         tide__arena_deinit(&savepoint->arena);
         pthread_mutex_destroy(&savepoint->lock);
         tide__free(savepoint);

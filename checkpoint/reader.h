@@ -20,6 +20,7 @@ struct savepoint {
     struct savepoint_info info;
     pthread_mutex_t lock;  // guards failure
     tide_error failure;    // of a stream of entries; the first one
+    struct key_ranges *passed;  // of each table: keys that streams leave out; NULL: none
 };
 
 // Buffers for reading frames one after the other. {0} is valid.

@@ -146,6 +146,9 @@ uint64_t tide__savepoint_base_id(const struct savepoint *savepoint);
 tide_status tide__savepoint_entries(struct savepoint *savepoint, size_t table, struct str lower, struct str upper,
                                     struct state_source **out, tide_error *err) TIDE_CHECKED;
 tide_status tide__savepoint_status(const struct savepoint *savepoint, tide_error *err);
+// Streams opened from now on leave out the keys from first to last, which a damaged chunk spoils, and the failure of earlier streams
+// is forgotten.
+void tide__savepoint_pass_over(struct savepoint *savepoint, size_t table, struct str first_key, struct str last_key);
 void tide__savepoint_close(struct savepoint *savepoint);
 
 // Writes the savepoint as one full file: a delta is merged with what is below it. Everything is checked on the way.

@@ -158,6 +158,18 @@ enum tide_inspect_format { TIDE_INSPECT_TABLE, TIDE_INSPECT_TSV, TIDE_INSPECT_CS
 TIDE_API tide_status tide_inspect_summary(const char *path, enum tide_inspect_format format, tide_write_fn *write, void *ctx,
                                  tide_error *err);
 
+// Which entries of a savepoint's state are listed. Strings are borrowed for the length of the call; NULL: any.
+typedef struct tide_entry_filter {
+    const char *operator_name;  // or a state table, or a uid; NULL: all, with a first column that says which
+    const char *window;         // "START" or "START,END"
+    const char *const *keys;    // "NAME=VALUE"; `<NULL>` is NULL
+    size_t key_count;
+    uint64_t limit;             // rows in all
+} tide_entry_filter;
+// Entries as results: on_result once an operator, on_row, on_result_end; on_message for what is damaged.
+TIDE_API tide_status tide_inspect_entries(const char *path, const tide_entry_filter *filter, const tide_handler *handler,
+                                 tide_error *err);
+
 // Writes one self-contained savepoint of a running or stopped job. out_path NULL: a name in the current folder is made and
 // reported through `write`.
 TIDE_API tide_status tide_savepoint_take(const char *state_dir, const char *out_path, tide_write_fn *write, void *ctx,

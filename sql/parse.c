@@ -153,3 +153,14 @@ tide_status tide__parse_expr(const char *text, size_t len, struct arena *arena, 
     }
     return TIDE_OK;
 }
+
+const struct type *tide__parse_type_text(const char *text, size_t len, struct arena *arena) {
+    tide_error unseen;
+    tide__error_clear(&unseen);
+    struct parser p = {0};
+    tide__scanner_init(&p.resume, text, len);
+    if (check_text(&p, &unseen) != TIDE_OK) return NULL;
+    begin_statement(&p, arena, &unseen);
+    const struct type *type = tide__parse_type(&p);
+    return type != NULL && at_token(&p, TOKEN_END) ? type : NULL;
+}

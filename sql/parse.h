@@ -20,6 +20,9 @@ TIDE_CHECKED tide_status tide__parse_next(struct parser *parser, struct arena *a
 TIDE_CHECKED tide_status tide__parse_expr(const char *text, size_t len, struct arena *arena, struct ast_expr **out,
                                           tide_error *err);
 
+// A type by its text, as tide__type_text gives it; NULL if it is none.
+const struct type *tide__parse_type_text(const char *text, size_t len, struct arena *arena);
+
 // The words of Flink's grammar that must be in backticks as names, upper case, sorted.
 bool tide__parse_is_reserved(struct str word);
 

@@ -2,44 +2,124 @@
 #include "tools/tools.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const struct option long_options[] = {
-    {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0}};
+enum { OPT_OPERATOR = 256, OPT_WINDOW, OPT_KEY, OPT_LIMIT, OPT_ENTRIES, OPT_NO_HEADER, OPT_TYPES };
+
+static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
+                                             {"output", required_argument, NULL, 'o'},
+                                             {"entries", no_argument, NULL, OPT_ENTRIES},
+                                             {"operator", required_argument, NULL, OPT_OPERATOR},
+                                             {"window", required_argument, NULL, OPT_WINDOW},
+                                             {"key", required_argument, NULL, OPT_KEY},
+                                             {"limit", required_argument, NULL, OPT_LIMIT},
+                                             {"types", no_argument, NULL, OPT_TYPES},
+                                             {"no-header", no_argument, NULL, OPT_NO_HEADER},
+                                             {NULL, 0, NULL, 0}};
 
 static const char help[] =
     "usage: tidemark inspect [OPTION...] SAVEPOINT|STATE_DIR\n\n"
-    "A summary of a savepoint file, or of a state directory's newest checkpoint, from its index alone: job,\n"
-    "operators, state tables, windows, keys, bytes, watermarks, sources. Works offline, on a copy, while a job\n"
-    "runs; changes nothing. `-` reads a savepoint from standard input.\n\n"
+    "Without options a summary of a savepoint file, or of a state directory's newest checkpoint, from its index\n"
+    "alone: job, operators, state tables, windows, keys, bytes, watermarks, sources. Works offline, on a copy, while\n"
+    "a job runs; changes nothing. `-` reads a savepoint from standard input.\n\n"
     "  -o, --output FORMAT   table (default), tsv, csv, json\n"
+    "      --entries         list the entries of all operators, decoded\n"
+    "      --operator NAME   those of one: window-aggregate-1, a state table, or the name of a uid comment\n"
+    "      --window START[,END]  those of one window\n"
+    "      --key NAME=VALUE  those with this key; may be repeated. VALUE <NULL> is NULL\n"
+    "      --limit N         at most N rows\n"
+    "      --types, --no-header  tsv, csv: a second header line with Flink's types; no header\n"
     "  -h, --help            this text\n\n"
-    "Exit 3: the file can't be read or is damaged.\n";
+    "Exit 3: the file can't be read or is damaged; what can be read is shown.\n";
 
-static int inspect(const char *path, enum tool_format format) {
+struct inspect_command {
+    struct tool_output output;
+    bool entries;
+    tide_entry_filter filter;
+    const char **keys;
+};
+
+static void on_result(void *ctx, const tide_column *columns, size_t count, bool continued) {
+    struct inspect_command *command = ctx;
+    tool_output_begin(&command->output, columns, count, continued);
+}
+
+static bool on_row(void *ctx, const char *op, const tide_text *values, size_t count) {
+    struct inspect_command *command = ctx;
+    return tool_output_row(&command->output, op, values, count);
+}
+
+static void on_result_end(void *ctx) {
+    struct inspect_command *command = ctx;
+    tool_output_end(&command->output);
+}
+
+static void on_message(void *ctx, enum tide_severity severity, const tide_error *message) {
+    (void)ctx;
+    fflush(stdout);
+    tool_show_error(severity == TIDE_WARNING ? "warning" : "note", message);
+}
+
+static int inspect(struct inspect_command *command, const char *path) {
     tide_error err = {0};
-    tide_status status = tide_inspect_summary(path, (enum tide_inspect_format)format, tool_write_file, stdout, &err);
+    tide_handler handler = {command, on_result, on_row, on_result_end, on_message, NULL, NULL};
+    tide_status status =
+        command->entries
+            ? tide_inspect_entries(path, &command->filter, &handler, &err)
+            : tide_inspect_summary(path, (enum tide_inspect_format)command->output.format, tool_write_file, stdout, &err);
     fflush(stdout);
     if (status != TIDE_OK) tool_show_error("error", &err);
     return tide_status_exit_code(status);
 }
 
-int tool_inspect(int argc, char **argv) {
-    enum tool_format format = TOOL_TABLE;
+// 0: go on; else the exit code.
+static int take_option(struct inspect_command *command, int option, char **argv) {
+    switch (option) {
+    case 'o':
+        if (tool_parse_format(optarg, &command->output.format)) return 0;
+        return tool_usage_error("inspect", "--output %s: wants table, tsv, csv or json", optarg);
+    case OPT_TYPES: command->output.types = true; return 0;
+    case OPT_NO_HEADER: command->output.header = false; return 0;
+    case OPT_ENTRIES: break;
+    case OPT_OPERATOR: command->filter.operator_name = optarg; break;
+    case OPT_WINDOW: command->filter.window = optarg; break;
+    case OPT_KEY: command->keys[command->filter.key_count++] = optarg; break;
+    case OPT_LIMIT:
+        if (!tool_parse_count(optarg, &command->filter.limit))
+            return tool_usage_error("inspect", "--limit %s: wants a number of rows", optarg);
+        break;
+    default: return tool_option_error("inspect", option, argv, long_options);
+    }
+    command->entries = true;
+    return 0;
+}
+
+static int run_command(struct inspect_command *command, int argc, char **argv) {
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);
             return 0;
         }
-        if (option != 'o') return tool_option_error("inspect", option, argv, long_options);
-        if (!tool_parse_format(optarg, &format))
-            return tool_usage_error("inspect", "--output %s: wants table, tsv, csv or json", optarg);
+        int code = take_option(command, option, argv);
+        if (code != 0) return code;
     }
     if (optind + 1 != argc) return tool_usage_error("inspect", "wants one savepoint or state directory");
-    if (strcmp(argv[optind], "-") != 0) return inspect(argv[optind], format);
+    if (strcmp(argv[optind], "-") != 0) return inspect(command, argv[optind]);
     struct tool_temporary temporary;
-    int code = tool_temporary_from_stdin(&temporary) ? inspect(temporary.path, format) : 1;
+    int code = tool_temporary_from_stdin(&temporary) ? inspect(command, temporary.path) : 1;
     tool_temporary_close(&temporary);
+    return code;
+}
+
+int tool_inspect(int argc, char **argv) {
+    struct inspect_command command = {.output = {.header = true, .no_op = true, .file = stdout}, .filter = {.limit = UINT64_MAX}};
+    command.keys = calloc((size_t)argc + 1, sizeof *command.keys);
+    if (command.keys == NULL) return 1;
+    command.filter.keys = command.keys;
+    int code = run_command(&command, argc, argv);
+    free(command.output.columns);
+    free(command.keys);
     return code;
 }

@@ -51,7 +51,7 @@ static int column_width(const tide_column *column) {
 }
 
 static void print_rule(const struct tool_output *output) {
-    fputs("+----+", output->file);
+    fputs(output->no_op ? "+" : "+----+", output->file);
     for (size_t i = 0; i < output->column_count; i++) {
         for (int k = column_width(&output->columns[i]) + 2; k > 0; k--) fputc('-', output->file);
         fputc('+', output->file);
@@ -87,7 +87,7 @@ static void print_cell(const struct tool_output *output, const char *data, size_
 
 static void table_header(const struct tool_output *output) {
     print_rule(output);
-    fputs("| op |", output->file);
+    fputs(output->no_op ? "|" : "| op |", output->file);
     for (size_t i = 0; i < output->column_count; i++) {
         const tide_column *column = &output->columns[i];
         print_cell(output, column->name, strlen(column->name), column_width(column));
@@ -97,7 +97,10 @@ static void table_header(const struct tool_output *output) {
 }
 
 static void table_row(const struct tool_output *output, const char *op, const tide_text *values) {
-    fprintf(output->file, "| %s |", op);
+    if (output->no_op)
+        fputc('|', output->file);
+    else
+        fprintf(output->file, "| %s |", op);
     for (size_t i = 0; i < output->column_count; i++) {
         tide_text v = values[i].data != NULL ? values[i] : (tide_text){"<NULL>", 6};
         print_cell(output, v.data, v.len, column_width(&output->columns[i]));
@@ -124,9 +127,9 @@ static void tsv_value(FILE *file, tide_text v) {
 }
 
 static void tsv_row(const struct tool_output *output, const char *op, const tide_text *values) {
-    fputs(op, output->file);
+    if (!output->no_op) fputs(op, output->file);
     for (size_t i = 0; i < output->column_count; i++) {
-        fputc('\t', output->file);
+        if (i > 0 || !output->no_op) fputc('\t', output->file);
         tsv_value(output->file, values[i]);
     }
     fputc('\n', output->file);
@@ -150,9 +153,9 @@ static void csv_value(FILE *file, tide_text v) {
 }
 
 static void csv_row(const struct tool_output *output, const char *op, const tide_text *values) {
-    fputs(op, output->file);
+    if (!output->no_op) fputs(op, output->file);
     for (size_t i = 0; i < output->column_count; i++) {
-        fputc(',', output->file);
+        if (i > 0 || !output->no_op) fputc(',', output->file);
         csv_value(output->file, values[i]);
     }
     fputc('\n', output->file);
@@ -160,16 +163,32 @@ static void csv_row(const struct tool_output *output, const char *op, const tide
 
 // --- json lines ----------------------------------------------------------------------------------------------------------
 
+// Bytes of a well-formed UTF-8 character; 0: it is none.
+static size_t utf8_bytes(const unsigned char *s, size_t len) {
+    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
+    if (n == 0 || n > len) return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    bool bad = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] >= 0xA0) || (s[0] == 0xF0 && s[1] < 0x90) ||
+               (s[0] == 0xF4 && s[1] >= 0x90);
+    return bad ? 0 : n;
+}
+
+// A byte that is no UTF-8 becomes a lone surrogate, U+DC00 and the byte, as in Python's surrogateescape: it can be undone.
 static void json_string(FILE *file, const char *data, size_t len) {
     fputc('"', file);
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < len;) {
         unsigned char c = (unsigned char)data[i];
-        if (c == '"' || c == '\\')
+        size_t n = utf8_bytes((const unsigned char *)data + i, len - i);
+        if (n == 0)
+            fprintf(file, "\\udc%02x", c);
+        else if (c == '"' || c == '\\')
             fprintf(file, "\\%c", c);
         else if (c < 0x20)
             fprintf(file, "\\u%04x", c);
         else
-            fputc(c, file);
+            fwrite(data + i, 1, n, file);
+        i += n > 0 ? n : 1;
     }
     fputc('"', file);
 }
@@ -193,9 +212,10 @@ static void json_value(FILE *file, const tide_column *column, tide_text v) {
 }
 
 static void json_row(const struct tool_output *output, const char *op, const tide_text *values) {
-    fprintf(output->file, "{\"op\":\"%s\"", op);
+    fputc('{', output->file);
+    if (!output->no_op) fprintf(output->file, "\"op\":\"%s\"", op);
     for (size_t i = 0; i < output->column_count; i++) {
-        fputc(',', output->file);
+        if (i > 0 || !output->no_op) fputc(',', output->file);
         json_string(output->file, output->columns[i].name, strlen(output->columns[i].name));
         fputc(':', output->file);
         json_value(output->file, &output->columns[i], values[i]);
@@ -214,29 +234,22 @@ static void keep_columns(struct tool_output *output, const tide_column *columns,
     output->rows = 0;
 }
 
-static void separated_header(const struct tool_output *output, char separator) {
-    tide_text text;
-    fputs("op", output->file);
+static void separated_line(const struct tool_output *output, char separator, const char *first, bool types) {
+    if (!output->no_op) fputs(first, output->file);
     for (size_t i = 0; i < output->column_count; i++) {
-        fputc(separator, output->file);
-        text = (tide_text){output->columns[i].name, strlen(output->columns[i].name)};
+        if (i > 0 || !output->no_op) fputc(separator, output->file);
+        const char *text = types ? output->columns[i].type : output->columns[i].name;
         if (separator == ',')
-            csv_value(output->file, text);
+            csv_value(output->file, (tide_text){text, strlen(text)});
         else
-            tsv_value(output->file, text);
-    }
-    if (output->types) {
-        fputs("\ntype", output->file);
-        for (size_t i = 0; i < output->column_count; i++) {
-            fputc(separator, output->file);
-            text = (tide_text){output->columns[i].type, strlen(output->columns[i].type)};
-            if (separator == ',')
-                csv_value(output->file, text);
-            else
-                tsv_value(output->file, text);
-        }
+            tsv_value(output->file, (tide_text){text, strlen(text)});
     }
     fputc('\n', output->file);
+}
+
+static void separated_header(const struct tool_output *output, char separator) {
+    separated_line(output, separator, "op", false);
+    if (output->types) separated_line(output, separator, "type", true);
 }
 
 static bool is_raw(const struct tool_output *output) {

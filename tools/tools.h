@@ -66,6 +66,7 @@ bool tool_parse_format(const char *text, enum tool_format *out);
 struct tool_output {
     enum tool_format format;
     bool types, header;
+    bool no_op;  // rows of a table, not changes: no column for the kind of change
     FILE *file;
     // private
     tide_column *columns;

@@ -32,6 +32,16 @@ static tide_status bind_one(struct aggregator *a, const struct aggregate_call *c
     return TIDE_OK;
 }
 
+// What a field holds, for those who look at the state without the engine.
+static const char *field_type(const struct aggregator *a, const struct state_field *field, struct arena *arena) {
+    if (a->inner != NULL) return tide__arena_printf(arena, "MULTISET<%s>", tide__type_text(arena, a->argument));
+    if (field->type != NULL) return field->type;
+    // Sums of AVG have the argument's scale, not the quotient's.
+    bool sum = field->form == STATE_FORM_I128 && field->name != NULL && a->argument->kind == TYPE_DECIMAL;
+    if (sum) return tide__arena_printf(arena, "DECIMAL(%d, %d)", DECIMAL_PRECISION_MAX, a->argument->scale);
+    return tide__type_text(arena, a->type);
+}
+
 static void describe(struct aggregators *aggregators, struct arena *arena) {
     for (uint32_t i = 0; i < aggregators->count; i++)
         aggregators->field_count += aggregators->items[i].kernel->field_count;
@@ -41,8 +51,8 @@ static void describe(struct aggregators *aggregators, struct arena *arena) {
         const struct aggregator *a = &aggregators->items[i];
         for (size_t k = 0; k < a->kernel->field_count; k++, field++) {
             *field = a->kernel->fields[k];
+            field->type = field_type(a, field, arena);
             field->name = tide__arena_printf(arena, "%s%s", a->call->name, field->name == NULL ? "" : field->name);
-            if (field->type == NULL) field->type = tide__type_text(arena, a->type);
         }
     }
 }

@@ -3,6 +3,7 @@
 //
 // A session's rows are (number, length, bytes) one after the other, numbered in arrival order. State: one entry a row, keyed
 // (partition key, number); sessions are formed again from their rows when the job resumes.
+#include "engine/operators/ranked.h"
 #include "engine/operators/session_store.h"
 #include "engine/operators/window.h"
 
@@ -333,7 +334,8 @@ static tide_status register_table(struct session_tvf *t, const struct operator_e
     }
     keys[key_count - 1] = (struct state_field){"row number", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE};
     struct state_field *values = ARENA_NEW(arena, struct state_field);
-    *values = (struct state_field){"row", "ROW", STATE_FORM_BYTES, STATE_COMBINE_REPLACE};
+    const char *row = tide__row_type_text(t->node->fields, t->node->field_count - 3, arena);  // without the window's columns
+    *values = (struct state_field){"row", row, STATE_FORM_BYTES, STATE_COMBINE_REPLACE};
     struct state_table_desc *desc = ARENA_NEW(arena, struct state_table_desc);
     *desc = (struct state_table_desc){
         .name = tide__arena_printf(arena, "%s.rows", t->node->operator_id),

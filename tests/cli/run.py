@@ -577,7 +577,7 @@ WITH ('connector'='filesystem','path'='%s','format'='csv','source.monitor-interv
         need(rows or '+I' not in rest, f'the window fired though a source may still have rows: {rest!r}')
 
 
-def main():
+def main(functions=None):
     ap = argparse.ArgumentParser()
     ap.add_argument('--bin', default='build/tidemark'); ap.add_argument('-v', action='store_true'); ap.add_argument('names', nargs='*')
     a = ap.parse_args()
@@ -585,7 +585,7 @@ def main():
     if not os.access(binary, os.X_OK):
         print(f'{a.bin} is not there: ./dev build'); print('0 passed, 1 failed'); return 1
     passed = failed = 0
-    for name, test in [(n, f) for n, f in globals().items() if n.startswith('test_')]:
+    for name, test in [(n, f) for n, f in (functions or globals()).items() if n.startswith('test_')]:
         if a.names and not any(n in name for n in a.names):
             continue
         with tempfile.TemporaryDirectory(prefix='tide-cli-') as folder:

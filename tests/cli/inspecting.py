@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Looking into savepoints, from outside: entries against the truth, every kind of state, damaged files, nothing written.
+
+usage: inspecting.py [--bin PATH] [-v] [NAME]...      as run.py
+"""
+import collections, json, sys
+
+import run
+from run import Place, need
+
+TABLE = """CREATE TABLE t (ts TIMESTAMP(3), k STRING, v INT, d DECIMAL(10,2), f DOUBLE, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
+WITH ('connector'='filesystem','path'='t.csv','format'='csv');
+"""
+KEYS = ['a', 'b', "it's", '', 'x y', 'quote"', 'tab\there', 'line\nfeed', 'né', 'back\\slash']
+
+
+def quote(text):
+    return '"' + text.replace('"', '""') + '"'
+
+
+def row(i):
+    return {'t': i, 'k': KEYS[i % len(KEYS)], 'v': i % 17, 'd': i * 14, 'f': i * 0.25}
+
+
+def stamp(seconds):
+    return f'2024-01-01 {seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}.000'
+
+
+def write_rows(p, n):
+    lines = []
+    for i in range(n):
+        r = row(i)
+        lines.append(f"{stamp(r['t'])[:19]},{quote(r['k'])},{r['v']},{r['d'] / 100:.2f},{r['f']}\n")
+    p.write('t.csv', ''.join(lines))
+
+
+def savepoint(p, select, after, n=2000, name='a.sp'):
+    write_rows(p, n)
+    p.write('job.sql', TABLE + select + ';\n')
+    p.run('run', 'job.sql', '--stop-with-savepoint', name, '--after', after, '-o', 'tsv', exit=0)
+
+
+def entries(p, *args, exit=0):
+    out = p.run('inspect', *args, '-o', 'json', exit=exit).stdout
+    return [json.loads(line) for line in out.split('\n') if line]
+
+
+def window(kind, extra=''):
+    return f"TABLE({kind}(TABLE t{extra}, DESCRIPTOR(ts), "
+
+
+TUMBLE = window('TUMBLE') + "INTERVAL '1' MINUTE))"
+
+
+def test_accumulators_are_the_truth(p):
+    savepoint(p, 'SELECT window_start, k, COUNT(*), SUM(v), AVG(d), AVG(v), COUNT(DISTINCT v), MIN(k), MAX(f), SUM(d), LISTAGG(k), MIN(v), ARRAY_AGG(v), '
+                 f'FIRST_VALUE(v), COUNT(*) FILTER (WHERE v > 10), JSON_ARRAYAGG(v) FROM {TUMBLE} GROUP BY window_start, window_end, k', 777)
+    got = entries(p, 'a.sp', '--operator', 'window-aggregate-1')
+    groups = collections.defaultdict(list)
+    for i in range(720, 777):
+        groups[row(i)['k']].append(row(i))
+    need(sorted(e['k'] for e in got) == sorted(groups), f'keys {[e["k"] for e in got]}')
+    for e in got:
+        rows = groups[e['k']]
+        vs = [r['v'] for r in rows]
+        want = {'window_start': stamp(720), 'window_end': stamp(780), 'COUNT(*)': len(rows), 'SUM(v)': sum(vs), 'SUM(d)': sum(r['d'] for r in rows) / 100,
+                'COUNT(DISTINCT v) elements': len(set(vs)), 'MIN(k)': e['k'], 'MAX(f)': max(r['f'] for r in rows), 'MIN(v)': min(vs),
+                'COUNT(DISTINCT v) values': '{' + ', '.join(f'{v}={c}' for v, c in sorted(collections.Counter(vs).items())) + '}',
+                'ARRAY_AGG(v)': str(vs), 'FIRST_VALUE(v)': vs[0], 'COUNT(*) FILTER (WHERE v > 10)': sum(v > 10 for v in vs),
+                'JSON_ARRAYAGG(v)': str(vs).replace(' ', ''), 'LISTAGG(k)': '[' + ', '.join(r['k'] for r in rows) + ']'}
+        for name, value in want.items():
+            need(e.get(name) == value, f'{e["k"]!r}: {name} is {e.get(name)!r}, not {value!r}')
+
+
+def test_keys_and_windows_are_found_alone(p):
+    savepoint(p, "SELECT window_start, k, v, COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end, k, v", 7000, n=9000)
+    everything = entries(p, 'a.sp', '--operator', 'window_aggregate_1')
+    for k in KEYS:
+        need(entries(p, 'a.sp', '--operator', 'window_aggregate_1', '--key', 'k=' + k) == [e for e in everything if e['k'] == k], f'--key k={k!r}')
+    need(entries(p, 'a.sp', '--operator', 'window_aggregate_1', '--key', 'v=3') == [e for e in everything if e['v'] == 3], '--key v=3')
+    need(entries(p, 'a.sp', '--key', 'v=3', '--key', 'k=b') == [{'operator': 'window_aggregate_1', **e} for e in everything if e['v'] == 3 and e['k'] == 'b'], 'two keys')
+    need(entries(p, 'a.sp', '--window', '2024-01-01T01:00', '--limit', '5') == [{'operator': 'window_aggregate_1', **e} for e in everything][:5], 'a window')
+    need(entries(p, 'a.sp', '--window', '2024-01-01 00:00:00') == [], 'a window that has fired')
+    need('has no column "w"' in p.run('inspect', 'a.sp', '--operator', 'window_aggregate_1', '--key', 'w=1', exit=2).stderr, 'an unknown key')
+    need('is no INT' in p.run('inspect', 'a.sp', '--operator', 'window_aggregate_1', '--key', 'v=x', exit=2).stderr, 'a key of another type')
+    need('window_aggregate_1' in p.run('inspect', 'a.sp', '--operator', 'nothing', exit=2).stderr, 'the operators are not named')
+    p.run('inspect', 'a.sp', '--window', 'today', exit=2)
+
+
+def test_ranks_are_rows_with_their_place(p):
+    savepoint(p, 'SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k ORDER BY v DESC, f) AS rk '
+                 f'FROM {TUMBLE}) WHERE rk <= 3', 777)
+    got = entries(p, 'a.sp', '--operator', 'window-rank-1')
+    for k in KEYS:
+        best = sorted((r for r in map(row, range(720, 777)) if r['k'] == k), key=lambda r: (-r['v'], r['f']))[:3]
+        mine = [e for e in got if e['k'] == k]
+        need([(e['rank'], e['v'], e['f']) for e in mine] == [(i + 1, r['v'], r['f']) for i, r in enumerate(best)], f'{k!r}: {mine}')
+        need(entries(p, 'a.sp', '--operator', 'window-rank-1', '--key', 'k=' + k) == mine, f'{k!r} alone')
+
+
+def test_sessions_have_both_bounds(p):
+    lines = [f'{stamp(s)[:19]},k{k},{s},1.00,0\n' for s in (0, 3, 9, 30, 31, 60, 64) for k in range(3)]
+    p.write('t.csv', ''.join(lines))
+    p.write('job.sql', TABLE + "SELECT window_start, window_end, k, COUNT(*) FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '5' SECOND)) "
+            "GROUP BY window_start, window_end, k;\n")
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', 21, '-o', 'tsv', exit=0)
+    got = entries(p, 'a.sp', '--operator', 'window-aggregate-1')
+    need([(e['k'], e['window_start'], e['window_end'], e['COUNT(*)']) for e in got] == [(f'k{k}', stamp(60), stamp(69), 2) for k in range(3)], got)
+    need(entries(p, 'a.sp', '--operator', 'window-aggregate-1', '--window', stamp(60) + ',' + stamp(69), '--key', 'k=k1') == [got[1]], 'a session by its window')
+
+
+def test_slices_of_hops_are_shown_as_slices(p):
+    savepoint(p, f"SELECT window_start, window_end, k, COUNT(*) FROM {window('HOP')}INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)) GROUP BY window_start, window_end, k", 777)
+    got = entries(p, 'a.sp', '--operator', 'window-aggregate-1', '--window', '2024-01-01 00:10:00')
+    need({e['slice_start'] for e in got} == {stamp(600), stamp(660), stamp(720)}, 'the slices of a window')
+    need(sum(e['COUNT(*)'] for e in got) == 177, 'rows of the slices')
+
+
+def test_damage_is_said_and_the_rest_shown(p):
+    savepoint(p, "SELECT window_start, k, f, COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' DAY)) GROUP BY window_start, window_end, k, f", 80000, n=80000)
+    whole = entries(p, 'a.sp', '--operator', 'window_aggregate_1')
+    chunks = int(next(l.split('\t')[3] for l in p.run('inspect', 'a.sp', '-o', 'tsv', exit=0).stdout.splitlines() if '\tchunks\t' in l))
+    need(chunks >= 2 and len(whole) == 80000, f'{chunks} chunks, {len(whole)} entries')
+    bad = bytearray((p.folder / 'a.sp').read_bytes())
+    bad[40] ^= 1
+    (p.folder / 'bad.sp').write_bytes(bad)
+    done = p.run('inspect', 'bad.sp', '--operator', 'window_aggregate_1', '-o', 'json', exit=3)
+    rest = [json.loads(line) for line in done.stdout.splitlines()]
+    need(0 < len(rest) < len(whole) and rest == whole[-len(rest):], f'{len(rest)} of {len(whole)} entries')
+    need(f'not shown: {len(whole) - len(rest)} entries' in done.stderr, done.stderr)
+
+
+def test_a_chain_of_checkpoints_is_merged(p):
+    write_rows(p, 3000)
+    p.write('job.sql', TABLE + "SELECT window_start, k, f, COUNT(*), SUM(d) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '30' MINUTE)) "
+            'GROUP BY window_start, window_end, k, f;\n')
+    p.run('run', 'job.sql', '--state-dir', 'state', '--retain', 50, '--checkpoint-every', 100, '--stop-with-savepoint', 'a.sp', '--after', 1550, '-o', 'tsv', exit=0)
+    before = p.tree('state')
+    deltas = sorted((f for f in (p.folder / 'state').rglob('*.delta')), key=lambda f: f.stat().st_mtime_ns)
+    need(deltas, 'there is no delta')
+    rows = entries(p, deltas[-1], '--entries')
+    read = next(int(l.split('\t')[3]) for l in p.run('inspect', deltas[-1], '-o', 'tsv', exit=0).stdout.splitlines() if l.startswith('savepoint\t\trows\t'))
+    need(sorted(e['f'] for e in rows) == [row(i)['f'] for i in range(read)] and read > 1000, f'{len(rows)} entries of {read} rows')
+    need(entries(p, 'state', '--entries') == entries(p, 'a.sp', '--entries'), 'the state directory')
+    need(p.tree('state') == before, 'inspect changed the state directory')
+
+
+def test_every_byte_of_a_key_comes_back(p):
+    keys = ['\0', 'a\0b', '\x01', '"', "'", '\\', '\n', '\r\t', '\u2028', '\U0001F600', '', ' ']
+    p.write('t.json', ''.join(json.dumps({'ts': f'2024-01-01 00:00:{i:02d}', 'k': k}) + '\n' for i, k in enumerate(keys)))
+    p.write('job.sql', """CREATE TABLE t (ts TIMESTAMP(3), k STRING, WATERMARK FOR ts AS ts) WITH ('connector'='filesystem','path'='t.json','format'='json');
+SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end, k;
+""")
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', len(keys), '-o', 'tsv', exit=0)
+    need(sorted(e['k'] for e in entries(p, 'a.sp', '--entries')) == sorted(keys), 'JSON')
+    unescape = lambda s: s.replace('\\\\', '\ue000').replace('\\t', '\t').replace('\\n', '\n').replace('\\r', '\r').replace('\ue000', '\\')
+    lines = p.run('inspect', 'a.sp', '--operator', 'window-aggregate-1', '-o', 'tsv', '--no-header', exit=0).stdout.split('\n')
+    need(sorted(unescape(l.split('\t')[2]) for l in lines if l) == sorted(keys), 'TSV')
+
+
+if __name__ == '__main__':
+    sys.exit(run.main(globals()))
