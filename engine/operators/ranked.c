@@ -24,13 +24,21 @@ void tide__ranker_init(struct ranker *ranker, const struct sort_key *sorts, uint
     *ranker = (struct ranker){.sorts = sorts, .sort_count = sort_count, .ties = ties, .budget = budget};
 }
 
-static size_t block_bytes(const struct ranked_row *row) {
+size_t tide__ranked_row_bytes(const struct ranked_row *row) {
     return sizeof *row + row->capacity;
+}
+
+static size_t capacity_for(size_t bytes) {
+    return (bytes + BLOCK_STEP - 1) & ~(size_t)(BLOCK_STEP - 1);
+}
+
+size_t tide__ranker_row_bytes(const struct ranker *ranker) {
+    return sizeof(struct ranked_row) + capacity_for(ranker->scratch.len);
 }
 
 void tide__ranker_deinit(struct ranker *ranker) {
     if (ranker->spare != NULL) {
-        tide__budget_release(ranker->budget, block_bytes(ranker->spare));
+        tide__budget_release(ranker->budget, tide__ranked_row_bytes(ranker->spare));
         tide__free(ranker->spare);
     }
     tide__strbuf_deinit(&ranker->scratch);
@@ -128,12 +136,12 @@ static struct ranked_row *new_block(struct ranker *ranker, size_t bytes) {
         spare->fresh = 0;
         return spare;
     }
-    size_t capacity = (bytes + BLOCK_STEP - 1) & ~(size_t)(BLOCK_STEP - 1);
+    size_t capacity = capacity_for(bytes);
     struct ranked_row *row = tide__alloc(sizeof *row + capacity);
     row->capacity = (uint32_t)capacity;
     row->in_state = false;
     row->fresh = 0;
-    tide__budget_charge(ranker->budget, block_bytes(row));
+    tide__budget_charge(ranker->budget, tide__ranked_row_bytes(row));
     return row;
 }
 
@@ -165,7 +173,7 @@ void tide__ranked_free(struct ranker *ranker, struct ranked_row *row) {
         ranker->spare = row;
         return;
     }
-    tide__budget_release(ranker->budget, block_bytes(row));
+    tide__budget_release(ranker->budget, tide__ranked_row_bytes(row));
     tide__free(row);
 }
 
@@ -243,6 +251,17 @@ bool tide__ranked_heap_offer(struct ranked_heap *heap, struct ranker *ranker, ui
 void tide__ranked_heap_deinit(struct ranked_heap *heap, struct ranker *ranker) {
     for (uint32_t i = 0; i < heap->count; i++) tide__ranked_free(ranker, heap->rows[i]);
     tide__budget_release(ranker->budget, heap->capacity * sizeof *heap->rows);
+    tide__free(heap->rows);
+    *heap = (struct ranked_heap){.worst = UINT64_MAX};
+}
+
+void tide__ranked_heap_drop(struct ranked_heap *heap, struct memory_budget *budget) {
+    size_t bytes = heap->capacity * sizeof *heap->rows;
+    for (uint32_t i = 0; i < heap->count; i++) {
+        bytes += tide__ranked_row_bytes(heap->rows[i]);
+        tide__free(heap->rows[i]);
+    }
+    tide__budget_release(budget, bytes);
     tide__free(heap->rows);
     *heap = (struct ranked_heap){.worst = UINT64_MAX};
 }

@@ -61,6 +61,9 @@ struct ranked_row *tide__ranked_new(struct ranker *ranker, const struct batch *b
 // A block from stored bytes: `in_state`. The prefix comes from the decoded row.
 struct ranked_row *tide__ranked_restore(struct ranker *ranker, struct str key, struct str row, uint64_t prefix);
 void tide__ranked_free(struct ranker *ranker, struct ranked_row *row);
+// Memory of a row; of the one that was made last.
+size_t tide__ranked_row_bytes(const struct ranked_row *row);
+size_t tide__ranker_row_bytes(const struct ranker *ranker);
 void tide__ranked_sort(struct ranked_row **rows, size_t count);
 
 // --- a bounded heap: the best `limit` rows, the worst of them on top ------------------------------------------------
@@ -78,6 +81,8 @@ bool tide__ranked_heap_offer(struct ranked_heap *heap, struct ranker *ranker, ui
 struct ranked_row *tide__ranked_heap_put(struct ranked_heap *heap, struct ranker *ranker, uint32_t limit,
                                          struct ranked_row *row);
 void tide__ranked_heap_deinit(struct ranked_heap *heap, struct ranker *ranker);
+// The same without a ranker, from any thread.
+void tide__ranked_heap_drop(struct ranked_heap *heap, struct memory_budget *budget);
 
 // --- state ------------------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
     tide__arena_init(&op->arena);
     tide__arena_init(&op->scratch);
     tide__arena_init(&op->output);
+    tide__arena_init(&op->copies);
     op->pending = tide__alloc(env->batch_rows_max * sizeof *op->pending);
     op->pending_ranks = tide__alloc(env->batch_rows_max * sizeof *op->pending_ranks);
     op->base.node = env->node;
@@ -51,11 +52,30 @@ static void free_top(void *payload, void *ctx) {
     tide__ranked_heap_deinit(&((struct rank_top *)payload)->heap, &op->ranker);
 }
 
-static void free_window(struct window_rank *op, struct rank_window *window) {
+static void start_window(struct window_rank *op, struct rank_window *window) {
+    window->single = (struct rank_top){.heap.worst = UINT64_MAX};
+    if (op->plan->partition_count == 0) return;
+    window->partitions = tide__memtable_new(op->env.budget, sizeof(struct rank_top));
+    tide__memtable_on_free(window->partitions, free_top, op);
+}
+
+static void empty_window(struct window_rank *op, struct rank_window *window) {
     tide__memtable_release(window->partitions);
     tide__ranked_heap_deinit(&window->single.heap, &op->ranker);
     tide__budget_release(op->env.budget, window->dirty_capacity * sizeof *window->dirty);
     tide__free(window->dirty);
+    window->dirty = NULL;
+    window->dirty_count = window->dirty_capacity = 0;
+    window->rows = window->row_bytes = 0;
+}
+
+void tide__window_rank_clear(struct window_rank *op, struct rank_window *window) {
+    empty_window(op, window);
+    start_window(op, window);
+}
+
+static void free_window(struct window_rank *op, struct rank_window *window) {
+    empty_window(op, window);
     tide__budget_release(op->env.budget, sizeof *window);
     tide__free(window);
 }
@@ -72,11 +92,8 @@ struct rank_window *tide__window_rank_window(struct window_rank *op, int64_t sta
     tide__budget_charge(op->env.budget, sizeof *window);
     window->bounds.start = start;
     window->bounds.end = end;
-    window->single.heap.worst = UINT64_MAX;
-    if (op->plan->partition_count > 0) {
-        window->partitions = tide__memtable_new(op->env.budget, sizeof(struct rank_top));
-        tide__memtable_on_free(window->partitions, free_top, op);
-    }
+    window->floor = UINT64_MAX;
+    start_window(op, window);
     tide__window_list_add(&op->windows, &window->bounds);
     op->base.stats.windows_open = op->windows.count;
     return window;
@@ -99,7 +116,11 @@ struct rank_top *tide__window_rank_top(struct window_rank *op, struct rank_windo
 
 void tide__window_rank_entered(struct window_rank *op, struct rank_window *window, struct rank_top *top,
                                struct ranked_row *evicted) {
+    window->rows++;
+    window->row_bytes += tide__ranker_row_bytes(&op->ranker);
     if (evicted != NULL) {
+        window->rows--;
+        window->row_bytes -= tide__ranked_row_bytes(evicted);
         if (evicted->in_state) tide__window_rank_delete(op, window, top, evicted);
         tide__ranked_free(&op->ranker, evicted);
     }
@@ -123,7 +144,7 @@ static void rank_run(struct window_rank *op, struct rank_window *window, const s
                      const uint64_t *prefixes, size_t from, size_t to) {
     struct rank_top *top = &window->single;
     for (size_t i = from; i < to; i++) {
-        if (prefixes[i] > top->heap.worst) continue;
+        if (prefixes[i] > top->heap.worst || prefixes[i] > window->floor) continue;
         offer(op, window, top, batch, i, prefixes[i]);
     }
 }
@@ -165,7 +186,7 @@ static tide_status on_batch(struct operator* base, uint32_t input, const struct 
             rank_partitions(op, window, batch, prefixes, keys, from, to);
         }
     }
-    return TIDE_OK;
+    return plan->above_aggregate ? tide__window_rank_relieve(op, err) : TIDE_OK;
 }
 
 // --- firing -----------------------------------------------------------------------------------------------------------------
@@ -182,7 +203,7 @@ static tide_status emit_pending(struct window_rank *op, struct emitter *out, tid
     for (uint32_t f = 0; f < fields; f++)
         tide__column_init(&batch.columns[f], node->fields[f].type, rows, 1, &op->output);
     for (size_t i = 0; i < rows; i++)
-        if (!tide__row_decode(tide__ranked_bytes(op->pending[i]), batch.columns, fields, i))
+        if (!tide__row_decode(op->pending[i], batch.columns, fields, i))
             return tide__fail_at(err, TIDE_ERR_SAVEPOINT, node->pos, "a row in the state of %s is damaged",
                                  node->operator_id);
     if (op->plan->has_rank) {
@@ -190,22 +211,29 @@ static tide_status emit_pending(struct window_rank *op, struct emitter *out, tid
         tide__column_init(rank, node->fields[fields].type, rows, 0, &op->output);
         memcpy(rank->i64, op->pending_ranks, rows * sizeof *rank->i64);
     }
-    return tide__emit(out, &batch, err);
+    tide_status status = tide__emit(out, &batch, err);
+    tide__arena_reset(&op->copies);
+    return status;
+}
+
+tide_status tide__window_rank_emit(struct window_rank *op, struct str row, int64_t rank, struct emitter *out,
+                                   tide_error *err) {
+    op->pending[op->pending_count] = row;
+    op->pending_ranks[op->pending_count++] = rank;
+    return op->pending_count == op->env.batch_rows_max ? emit_pending(op, out, err) : TIDE_OK;
 }
 
 static tide_status emit_top(struct window_rank *op, struct rank_top *top, struct emitter *out, tide_error *err) {
     // A heap turned into a sorted array: nothing enters it any more.
     tide__ranked_sort(top->heap.rows, top->heap.count);
-    for (int64_t rank = op->plan->rank_first; rank <= top->heap.count; rank++) {
-        op->pending[op->pending_count] = top->heap.rows[rank - 1];
-        op->pending_ranks[op->pending_count++] = rank;
-        if (op->pending_count == op->env.batch_rows_max) TIDE_TRY(emit_pending(op, out, err));
-    }
+    for (int64_t rank = op->plan->rank_first; rank <= top->heap.count; rank++)
+        TIDE_TRY(tide__window_rank_emit(op, tide__ranked_bytes(top->heap.rows[rank - 1]), rank, out, err));
     return TIDE_OK;
 }
 
 static tide_status emit_window(struct window_rank *op, struct rank_window *window, struct emitter *out,
                                tide_error *err) {
+    if (window->evicted) return tide__window_rank_emit_evicted(op, window, out, err);
     if (window->partitions == NULL) return emit_top(op, &window->single, out, err);
     tide__memtable_freeze(window->partitions);
     struct memtable_entry *const *entries = tide__memtable_sorted(window->partitions);
@@ -259,6 +287,7 @@ static void close(struct operator* base) {
     tide__arena_deinit(&op->arena);
     tide__arena_deinit(&op->scratch);
     tide__arena_deinit(&op->output);
+    tide__arena_deinit(&op->copies);
     tide__free(op);
 }
 
@@ -271,5 +300,6 @@ const struct operator_class tide__window_rank_class = {
     .on_barrier = tide__window_rank_barrier,
     .save = tide__window_rank_save,
     .restore = tide__window_rank_restore,
+    .shrink = tide__window_rank_shrink,
     .close = close,
 };

@@ -1,4 +1,5 @@
-// What the two files of the Window Top-N share: window_rank.c (ranking, firing) and window_rank_state.c (barriers, restoring).
+// What the files of the Window Top-N share: window_rank.c (ranking, firing), window_rank_state.c (barriers, restoring) and
+// window_rank_evict.c (windows larger than memory).
 #ifndef TIDE_ENGINE_OPERATORS_WINDOW_RANK_H
 #define TIDE_ENGINE_OPERATORS_WINDOW_RANK_H
 
@@ -19,7 +20,13 @@ struct rank_window {
     struct rank_top single;       // then this
     struct rank_top **dirty;      // those with rows that the state table does not have
     size_t dirty_count, dirty_capacity;
-    bool in_state;  // the state table has rows of it
+    bool in_state;     // the state table has rows of it
+    bool evicted;      // some of them are not in memory any more
+    uint64_t floor;    // without partition keys: rows with a greater prefix can't be among the best
+    size_t rows;       // in memory
+    size_t row_bytes;  // that they take
+    uint64_t written;  // evicted: rows that the table has, at most
+    uint64_t kept;     // what it had when it was last rid of rows beyond the best
 };
 
 struct window_rank {
@@ -31,10 +38,11 @@ struct window_rank {
     struct window_list windows;  // of struct rank_window
     struct state_table *table;
     struct state_table_desc desc;
-    struct arena arena;           // descriptors
-    struct arena scratch;         // of one batch
-    struct arena output;          // of one batch that goes out
-    struct ranked_row **pending;  // rows that go out next
+    struct arena arena;    // descriptors
+    struct arena scratch;  // of one batch
+    struct arena output;   // of one batch that goes out
+    struct str *pending;   // rows that go out next: in heaps, or in `copies`
+    struct arena copies;   // of rows from the state table
     int64_t *pending_ranks;
     size_t pending_count;
     struct strbuf key, value;  // of the state
@@ -55,5 +63,21 @@ void tide__window_rank_delete(struct window_rank *op, const struct rank_window *
 tide_status tide__window_rank_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
 void tide__window_rank_save(struct operator* base, struct strbuf *out);
 tide_status tide__window_rank_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
+// Steps over the partition columns at the front of *key, whose values go to columns; they may point into op->scratch.
+bool tide__window_rank_skip_partition(struct window_rank *op, struct column *columns, struct str *key);
+
+// Adds a row to those that go out, and lets them go when they are many. The row must stay where it is until then.
+tide_status tide__window_rank_emit(struct window_rank *op, struct str row, int64_t rank, struct emitter *out,
+                                   tide_error *err) TIDE_CHECKED;
+// Lets go of what memory holds of a window.
+void tide__window_rank_clear(struct window_rank *op, struct rank_window *window);
+
+// --- window_rank_evict.c
+size_t tide__window_rank_shrink(struct operator* base, size_t bytes, tide_error *err);
+// Evicts if memory is short and much of it is ours: for rows that all come within one watermark.
+tide_status tide__window_rank_relieve(struct window_rank *op, tide_error *err) TIDE_CHECKED;
+// Gives out the best rows of an evicted window.
+tide_status tide__window_rank_emit_evicted(struct window_rank *op, struct rank_window *window, struct emitter *out,
+                                           tide_error *err) TIDE_CHECKED;
 
 #endif

@@ -119,8 +119,7 @@ void tide__window_rank_save(struct operator* base, struct strbuf *out) {
 
 // --- restoring --------------------------------------------------------------------------------------------------------------
 
-// Steps over the partition columns at the front of *key.
-static bool skip_partition(struct window_rank *op, struct column *columns, struct str *key) {
+bool tide__window_rank_skip_partition(struct window_rank *op, struct column *columns, struct str *key) {
     for (uint32_t i = 0; i < op->plan->partition_count; i++)
         if (!tide__key_decode(key, &op->scratch, &columns[op->plan->partitions[i]], 0)) return false;
     return true;
@@ -145,7 +144,7 @@ static bool read_entry(struct window_rank *op, struct batch *one, struct str key
     out->start = tide__key_get_time(copy);
     out->end = tide__key_get_time(copy + 8);
     out->partition = out->rest = (struct str){copy + WINDOW_KEY_BYTES, key.len - WINDOW_KEY_BYTES};
-    if (!skip_partition(op, one->columns, &out->rest) || out->rest.len < ARRIVAL_BYTES) return false;
+    if (!tide__window_rank_skip_partition(op, one->columns, &out->rest) || out->rest.len < ARRIVAL_BYTES) return false;
     out->partition.len -= out->rest.len;
     out->hash = tide__hash_bytes(out->partition.data, out->partition.len);
     return true;
@@ -158,9 +157,13 @@ static bool restore_entry(struct window_rank *op, struct batch *one, struct rank
     tide__ranker_prefixes(&op->ranker, one, &prefix);
     struct rank_top *top = tide__window_rank_top(op, window, entry->partition, entry->hash);
     struct ranked_row *row = tide__ranked_restore(&op->ranker, entry->rest, entry->bytes, prefix);
+    window->rows++;
+    window->row_bytes += tide__ranked_row_bytes(row);
     struct ranked_row *evicted = tide__ranked_heap_put(&top->heap, &op->ranker, op->limit, row);
-    // Only if this plan keeps fewer rows than the one that wrote the state.
+    // If this plan keeps fewer rows than the one that wrote the state, or that one did not hold the window in memory.
     if (evicted != NULL) {
+        window->rows--;
+        window->row_bytes -= tide__ranked_row_bytes(evicted);
         tide__window_rank_delete(op, window, top, evicted);
         tide__ranked_free(&op->ranker, evicted);
     }
@@ -181,6 +184,19 @@ static bool restore_group(struct window_rank *op, struct batch *one, const struc
     return true;
 }
 
+// Half of the budget is in use: the window stays where it is, and so do those behind it.
+static void skip_large(struct window_rank *op, struct state_iter *iter, const struct pending *last) {
+    if (op->env.budget->used < op->env.budget->limit / 2) return;
+    struct rank_window *window = tide__window_rank_window(op, last->start, last->end, WATERMARK_NONE);
+    window->evicted = true;
+    window->written = window->rows;  // and what follows: `kept` is 0, so that it is counted before long
+    tide__window_rank_clear(op, window);
+    char next[WINDOW_KEY_BYTES];
+    tide__key_put_time(next, window->bounds.start);
+    tide__key_put_time(next + 8, window->bounds.end + 1);
+    tide__state_iter_seek(iter, (struct str){next, sizeof next});
+}
+
 static tide_status restore_rows(struct window_rank *op, struct batch *one, tide_error *err) {
     struct state_iter *iter;
     TIDE_TRY(tide__state_iter_open(op->table, NULL, (struct str){0}, (struct str){0}, &iter, err));
@@ -192,6 +208,7 @@ static tide_status restore_rows(struct window_rank *op, struct batch *one, tide_
         good = read_entry(op, one, key, value, &group[count++]);
         if (!good || count < RESTORE_GROUP) continue;
         good = restore_group(op, one, group, count);
+        if (good) skip_large(op, iter, &group[count - 1]);
         count = 0;
     }
     good = good && restore_group(op, one, group, count);

@@ -140,6 +140,13 @@ void any_driver_watermark(struct any_driver *driver, int64_t watermark) {
     driver->op->watermark = watermark;
 }
 
+void any_driver_shrink(struct any_driver *driver, size_t bytes) {
+    tide_error err;
+    tide__error_clear(&err);
+    driver->class->shrink(driver->op, bytes, &err);
+    must(err.status, &err);
+}
+
 // --- barriers -----------------------------------------------------------------------------------------------------------
 
 // All entries of a table, as a source to load.

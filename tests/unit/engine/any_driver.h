@@ -39,6 +39,8 @@ void any_driver_batch(struct any_driver *driver, uint32_t input, const struct ba
 void any_driver_watermark(struct any_driver *driver, int64_t watermark);
 // A barrier; with `restore` the operator and its store are thrown away and made again from what the barrier gave.
 void any_driver_barrier(struct any_driver *driver, bool restore);
+// Memory is short.
+void any_driver_shrink(struct any_driver *driver, size_t bytes);
 // Fails the test if anything is still charged to the budget.
 void any_driver_deinit(struct any_driver *driver);
 // Entries in all state tables.

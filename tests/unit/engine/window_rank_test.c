@@ -154,15 +154,23 @@ static uint64_t expect(const struct scenario *scenario, const struct event *even
 
 // --- runs -----------------------------------------------------------------------------------------------------------------
 
-// Rows go in batches of at most `batch_rows`; a barrier comes after every `barrier` events (0: never).
+// What comes after every so many events; 0: never.
+struct interruptions {
+    size_t barrier, shrink;
+    bool restore;   // the barriers put the operator away
+    size_t budget;  // bytes; 0: no limit
+};
+
+// Rows go in batches of at most `batch_rows`.
 static void run(const struct scenario *scenario, const struct event *events, size_t count, size_t batch_rows,
-                size_t barrier, bool restore, const struct strbuf *expected, uint64_t late) {
+                struct interruptions at, const struct strbuf *expected, uint64_t late) {
     struct any_driver driver;
     make_driver(&driver, scenario);
     driver.batch_rows_max = batch_rows;
+    if (at.budget > 0) driver.budget.limit = at.budget;
     any_driver_open(&driver);
     struct any_row *rows = tide__alloc(batch_rows * sizeof *rows);
-    for (size_t i = 0, since = 0; i < count;) {
+    for (size_t i = 0, since = 0, shrunk = 0; i < count;) {
         struct arena arena;
         tide__arena_init(&arena);
         size_t n = 0;
@@ -179,10 +187,15 @@ static void run(const struct scenario *scenario, const struct event *events, siz
         }
         i += n;
         since += n;
+        shrunk += n;
         tide__arena_deinit(&arena);
-        if (barrier == 0 || since < barrier) continue;
+        if (at.shrink > 0 && shrunk >= at.shrink) {
+            any_driver_shrink(&driver, shrunk % 2 == 0 ? 1 : SIZE_MAX);
+            shrunk = 0;
+        }
+        if (at.barrier == 0 || since < at.barrier) continue;
         since = 0;
-        any_driver_barrier(&driver, restore);
+        any_driver_barrier(&driver, at.restore);
     }
     ck_assert_str_eq(driver.out.text.data == NULL ? "" : driver.out.text.data,
                      expected->data == NULL ? "" : expected->data);
@@ -212,11 +225,17 @@ START_TEST(ranks_rows_as_a_sort_does) {
         struct strbuf expected = {0};
         uint64_t late = expect(scenario, events, count, &expected);
         ck_assert(late > 0 && expected.len > 0);
-        run(scenario, events, count, 1024, 0, false, &expected, late);
-        run(scenario, events, count, 1, 0, false, &expected, late);
-        run(scenario, events, count, 7, 1, false, &expected, late);
-        run(scenario, events, count, 1, 1, true, &expected, late);
-        run(scenario, events, count, 7, 20, true, &expected, late);
+        run(scenario, events, count, 1024, (struct interruptions){0}, &expected, late);
+        run(scenario, events, count, 1, (struct interruptions){0}, &expected, late);
+        run(scenario, events, count, 7, (struct interruptions){.barrier = 1}, &expected, late);
+        run(scenario, events, count, 1, (struct interruptions){.barrier = 1, .restore = true}, &expected, late);
+        run(scenario, events, count, 7, (struct interruptions){.barrier = 20, .restore = true}, &expected, late);
+        run(scenario, events, count, 1, (struct interruptions){.shrink = 1}, &expected, late);
+        run(scenario, events, count, 3, (struct interruptions){.shrink = 9, .barrier = 7}, &expected, late);
+        run(scenario, events, count, 1, (struct interruptions){.shrink = 5, .barrier = 11, .restore = true}, &expected,
+            late);
+        run(scenario, events, count, 7, (struct interruptions){.barrier = 20, .restore = true, .budget = 1}, &expected,
+            late);
         tide__strbuf_deinit(&expected);
     }
     tide__free(events);
