@@ -32,7 +32,7 @@ double tide__decimal_to_double(int128 v, int scale);
 // As Java's BigDecimal(double) rounded half up. False for NaN, infinity or overflow.
 bool tide__decimal_from_double(double d, int precision, int scale, int128 *out);
 
-// Java's Double.toString and Float.toString: `1.0`, `1.0E7`, `NaN`, `-0.0`, shortest digits that read back.
+// Java 17's Double.toString and Float.toString: `1.0`, `1.0E7`, `NaN`, `-0.0` (float_digits.h).
 void tide__double_print(double d, struct strbuf *out);
 void tide__float_print(double f, struct strbuf *out);
 // Java's Double.parseDouble on trimmed text (no hex, no suffix). False if not a number.

@@ -1,10 +1,10 @@
 // DOUBLE and FLOAT from and to text, as Java's Double and Float have it.
 //
-// Printing finds the shortest digits that read back as the same number, and among those the nearest (the rule
-// of Double.toString since JDK 19). Numbers with few digits, which is nearly all that people write, are found
-// by scaling with exact powers of ten; the others by asking libc for more and more digits. libc is only given and
-// only asked for digits and exponents in a form that does not depend on the process's locale.
+// Printing: the digits are those of Java 17 (float_digits.h). Reading: few digits and a small power of ten are exact in a double,
+// so that one division or product rounds right; all else is left to libc, in a form that does not depend on the process's
+// locale.
 #include "base/decimal.h"
+#include "base/float_digits.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,99 +13,14 @@
 #include <string.h>
 
 #define EXACT_POWER_MAX 22  // 10^22 is the last power of ten that is a double
-#define DIGITS_MAX      17
 
 static const double exact_powers[EXACT_POWER_MAX + 1] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 };
 
-enum width { WIDTH_FLOAT, WIDTH_DOUBLE };
-
-// 0.d1d2d3... * 10^point, no zero at the end.
-struct digits {
-    char text[DIGITS_MAX + 8];
-    int count, point;
-};
-
-static void set_digits(struct digits *out, uint64_t value, int exponent) {
-    assert(value > 0);
-    while (value % 10 == 0) {
-        value /= 10;
-        exponent++;
-    }
-    char reversed[24];
-    int count = 0;
-    for (; value > 0; value /= 10) reversed[count++] = (char)('0' + value % 10);
-    for (int i = 0; i < count; i++) out->text[i] = reversed[count - 1 - i];
-    out->count = count;
-    out->point = count + exponent;
-}
-
-// Finds a decimal of few places, if d > 0 is nearest to one. At most 15 digits (6 for floats) name each double
-// once, so that the first that reads back is the shortest and the only one.
-static bool find_short(double d, enum width width, struct digits *out) {
-    double limit = width == WIDTH_DOUBLE ? 1e15 : 1e6;
-    int places_max = width == WIDTH_DOUBLE ? EXACT_POWER_MAX : 9;
-    if (d < 1e-5) return false;
-    for (int places = 0; places <= places_max; places++) {
-        double scaled = d * exact_powers[places];
-        if (scaled >= limit) return false;
-        double whole = nearbyint(scaled);
-        if (whole < 1) continue;
-        double back = whole / exact_powers[places];
-        if (width == WIDTH_DOUBLE ? back == d : (float)back == (float)d) {
-            set_digits(out, (uint64_t)whole, -places);
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool reads_back(uint64_t value, int exponent, double d, enum width width) {
-    char text[48];
-    snprintf(text, sizeof(text), "%llue%d", (unsigned long long)value, exponent);
-    return width == WIDTH_DOUBLE ? strtod(text, NULL) == d : strtof(text, NULL) == (float)d;
-}
-
-// d rounded to `count` digits: value * 10^exponent.
-static void round_to(double d, int count, uint64_t *out_value, int *out_exponent) {
-    char text[48];
-    snprintf(text, sizeof(text), "%.*e", count - 1, d);
-    uint64_t value = 0;
-    const char *at = text;
-    for (; *at != 'e'; at++) {
-        if (*at >= '0' && *at <= '9') value = value * 10 + (uint64_t)(*at - '0');
-    }
-    *out_value = value;
-    *out_exponent = (int)strtol(at + 1, NULL, 10) - (count - 1);
-}
-
-static void find_shortest(double d, enum width width, struct digits *out) {
-    if (find_short(d, width, out)) return;
-    int count_max = width == WIDTH_DOUBLE ? DIGITS_MAX : 9;
-    bool normal = width == WIDTH_DOUBLE ? d >= 0x1p-1022 : d >= 0x1p-126;
-    int unique = width == WIDTH_DOUBLE ? 15 : 6;  // digits that name each normal number once
-    int exponent_of_two = 0;
-    bool power_of_two = frexp(d, &exponent_of_two) == 0.5;
-    uint64_t value = 0;
-    int exponent = 0;
-    // Java wants the nearest of two digits rather than one digit, so that 4.9E-324 is not 5.0E-324.
-    for (int count = normal ? unique : 2; count <= count_max; count++) {
-        round_to(d, count, &value, &exponent);
-        if (reads_back(value, exponent, d, width)) break;
-        // Above a power of two the doubles are twice as far apart as below: a decimal that is farther away,
-        // but above, may still read back where the nearest does not.
-        if (power_of_two && reads_back(value + 1, exponent, d, width)) {
-            value++;
-            break;
-        }
-    }
-    set_digits(out, value, exponent);
-}
-
 // Plain from 10^-3 to below 10^7, else d.dddE[-]x.
-static void print_digits(const struct digits *digits, struct strbuf *out) {
+static void print_digits(const struct float_digits *digits, struct strbuf *out) {
     const char *text = digits->text;
     int count = digits->count, point = digits->point;
     char *to = tide__strbuf_reserve(out, 40), *start = to;
@@ -136,7 +51,7 @@ static void print_digits(const struct digits *digits, struct strbuf *out) {
     out->len += (size_t)(to - start);
 }
 
-static void print_number(double d, enum width width, struct strbuf *out) {
+static void print_number(double d, bool single, struct strbuf *out) {
     if (isnan(d)) {
         tide__strbuf_append(out, "NaN", 3);
         return;
@@ -150,18 +65,18 @@ static void print_number(double d, enum width width, struct strbuf *out) {
     } else if (d == 0) {
         tide__strbuf_append(out, "0.0", 3);
     } else {
-        struct digits digits;
-        find_shortest(d, width, &digits);
+        struct float_digits digits;
+        tide__float_digits(d, single, &digits);
         print_digits(&digits, out);
     }
 }
 
 void tide__double_print(double d, struct strbuf *out) {
-    print_number(d, WIDTH_DOUBLE, out);
+    print_number(d, false, out);
 }
 
 void tide__float_print(double f, struct strbuf *out) {
-    print_number((double)(float)f, WIDTH_FLOAT, out);
+    print_number((double)(float)f, true, out);
 }
 
 static bool is_digit(char c) {

@@ -68,20 +68,8 @@ static void merge(const struct aggregator *a, void *into, const void *from, int6
 
 // --- results ----------------------------------------------------------------------------------------------------
 
-// Java 17 writes a large whole double with the digits that its 53 bits can tell apart, which may be one more than the
-// shortest text has; CAST(double AS DECIMAL) goes through that text.
-static int128 round_whole(double value) {
-    int exponent;
-    frexp(value, &exponent);
-    int free_bits = exponent - 55;  // bits below the last one of the double, less one
-    int64_t unit = 1;
-    for (int64_t power = 10; free_bits > 0 && power <= (INT64_C(1) << free_bits); power *= 10) unit = power;
-    int64_t whole = (int64_t)value, rest = whole % unit;
-    return (int128)whole - rest + (rest >= (unit + 1) / 2 && unit > 1 ? unit : 0);
-}
-
+// As CAST(double AS DECIMAL): by its text.
 static bool to_decimal(const struct type *type, double value, int128 *out) {
-    if (value >= 0x1p53 && value < 0x1p62) return tide__decimal_rescale(round_whole(value), 0, type->scale, out);
     struct strbuf text = {0};
     tide__double_print(value, &text);
     bool ok = tide__decimal_parse(tide__strbuf_str(&text), type->precision, type->scale, out);

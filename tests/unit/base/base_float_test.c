@@ -33,7 +33,7 @@ START_TEST(doubles_print_as_in_java) {
     expect_double(9.99E-4, "9.99E-4");
     expect_double(1.23456789E8, "1.23456789E8");
     expect_double(4.9E-324, "4.9E-324");
-    expect_double(9.9E-324, "9.9E-324");
+    expect_double(9.9E-324, "1.0E-323");
     expect_double(DBL_MIN, "2.2250738585072014E-308");
     expect_double(1.7976931348623157E308, "1.7976931348623157E308");
     expect_double(-0.0, "-0.0");
@@ -48,7 +48,7 @@ START_TEST(doubles_print_as_in_java) {
     expect_double(-2.0 / 3, "-0.6666666666666666");
     expect_double(4.35, "4.35");
     expect_double(2.0E-3, "0.002");
-    expect_double(1.0E23, "1.0E23");
+    expect_double(1.0E23, "9.999999999999999E22");
     expect_double(2.0E22, "2.0E22");
     expect_double(9007199254740992.0, "9.007199254740992E15");
     expect_double(9223372036854775807.0, "9.223372036854776E18");
@@ -69,6 +69,31 @@ START_TEST(floats_print_with_their_own_digits) {
     expect_float(123.456F, "123.456");
     expect_float((float)NAN, "NaN");
     expect_float(-(float)INFINITY, "-Infinity");
+}
+END_TEST
+
+// Recorded from Java 17: more digits than are needed, or fewer than 53 bits could tell.
+START_TEST(digits_that_java_17_prints_though_others_are_shorter) {
+    expect_double(0x1.52d02c7e14af6p77, "1.9999999999999998E23");
+    expect_double(0x1.c7e83209e90b2p72, "8.409999999999999E21");
+    expect_double(0x1.1c37937e08p53, "1.0E16");
+    expect_double(0x1.f400000000001p62, "9.007199254740993E18");
+    expect_double(0x1.ffd01499f468p61, "4.61E18");
+    expect_double(0x1.b69b4ba630f34p56, "1.23456789012345664E17");
+    expect_double(0x1.e42d130773b76p1023, "1.7E308");
+    expect_double(0x1.4f8b588e368f1p-16, "2.0E-5");
+    expect_double(0x1.568a19263f40ep-145, "3.0E-44");
+    expect_double(0x1.7d78400666666p26, "1.000000001E8");
+    expect_double(0x1.9ded4e1122ef9p-9, "0.0031580121799999997");
+    expect_float(0x1.1c3794p53F, "1.00000003E16");
+    expect_float(0x1.74876ep36F, "9.9999998E10");
+    expect_float(0x1.d6f346p26F, "1.23456792E8");
+    expect_float(0x1.0p31F, "2.14748365E9");
+    expect_float(0x1.0p53F, "9.0071993E15");
+    expect_float(0x1.8p26F, "1.00663296E8");
+    expect_float(0x1.0p-146F, "1.1E-44");
+    expect_float(0x1.66f098p-5F, "0.043815896");
+    expect_float(0x1.a36e2ep-15F, "5.0E-5");
 }
 END_TEST
 
@@ -134,6 +159,7 @@ Suite *make_float_suite(void) {
     TCase *tc = tcase_create("float");
     tcase_add_test(tc, doubles_print_as_in_java);
     tcase_add_test(tc, floats_print_with_their_own_digits);
+    tcase_add_test(tc, digits_that_java_17_prints_though_others_are_shorter);
     tcase_add_test(tc, printed_numbers_read_back);
     tcase_add_test(tc, text_is_read_as_in_java);
     suite_add_tcase(suite, tc);
