@@ -157,6 +157,10 @@ const char *tide__bind_call_name(struct binder *b, const struct ast_expr *ast, c
 TIDE_CHECKED tide_status tide__bind_over(struct select_scope *s, const struct ast_expr *ast, struct expr **out);
 // Puts the SELECT's OVER calls on `input`; call i is column columns[i] of the result.
 struct plan_node *tide__bind_over_nodes(struct select_scope *s, struct plan_node *input, uint32_t *columns);
+// A bound call among the SELECT's; the second writes AVG, STDDEV and VAR out (bind_over_reduce.c).
+TIDE_CHECKED tide_status tide__bind_add_over(struct select_scope *s, const struct bound_over *over, struct expr **out);
+TIDE_CHECKED tide_status tide__bind_reduced_over(struct select_scope *s, const struct bound_over *over,
+                                                 struct expr **out);
 bool tide__over_is_rank(enum over_call_kind kind);
 TIDE_CHECKED tide_status tide__bind_function(struct binder *b, const char *name, struct expr **args, uint32_t count,
                                              struct source_pos pos, struct expr **out);

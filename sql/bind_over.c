@@ -294,7 +294,7 @@ static tide_status fill_lag(struct select_scope *s, const struct bound_over *ove
     return tide__bind_function(s->binder, "COALESCE", args, 2, over->pos, inout);
 }
 
-static tide_status add_over(struct select_scope *s, const struct bound_over *over, struct expr **out) {
+tide_status tide__bind_add_over(struct select_scope *s, const struct bound_over *over, struct expr **out) {
     struct binder *b = s->binder;
     for (uint32_t i = 0; i < s->over_count; i++) {
         if (same_call(&s->overs[i], over)) {
@@ -329,7 +329,7 @@ tide_status tide__bind_over(struct select_scope *s, const struct ast_expr *ast, 
     s->in_over = false;
     TIDE_TRY(status);
     s->has_over = true;
-    return add_over(s, &over, out);
+    return tide__bind_reduced_over(s, &over, out);
 }
 
 // --- Nodes ---

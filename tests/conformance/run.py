@@ -27,7 +27,6 @@ golden = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(golden)
 
 VARIANTS = {'none': [], 'turn': ['turn'], 'all': ['batch-1', 'batch-7', 'one-thread', 'mixed', 'stop', 'stop-mixed']}
-golden.VARIANTS['batch-7'] = (['--batch-rows', '7'], False)
 TURNS = ['stop-mixed', 'batch-7', 'mixed', 'stop', 'batch-1']
 
 

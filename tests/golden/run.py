@@ -12,7 +12,8 @@ prints a line an area and exits 0. Last line: `N passed, M failed`.
 import argparse, collections, concurrent.futures, os, pathlib, random, re, shutil, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-AREAS = ['seed', 'tvf', 'agg', 'topn', 'late', 'join', 'dedup', 'legacy', 'extra', 'scalar', 'ddl', 'csv', 'json', 'batch']
+AREAS = ['seed', 'tvf', 'agg', 'topn', 'late', 'join', 'dedup', 'legacy', 'extra', 'scalar', 'ddl', 'csv', 'json', 'batch', 'random', 'functions',
+         'error']
 WHOLE = ['seed', 'late']                            # no case of these may be on the list of missing ones
 MISSING_MAX = 40
 TIMEOUT_S = 120
@@ -20,6 +21,7 @@ TIMEOUT_S = 120
 # name -> (options of `run`, with a state directory?). 'stop' and 'stop-mixed' are stopped at a random row and resumed.
 VARIANTS = {
     'batch-1': (['--batch-rows', '1'], False),
+    'batch-7': (['--batch-rows', '7'], False),
     'batch-1024': (['--batch-rows', '1024'], False),
     'one-thread': (['--parallelism', '1'], False),
     'two-threads': (['--parallelism', '2'], False),
@@ -32,7 +34,7 @@ VARIANTS = {
 }
 SETS = {
     'none': [],
-    'all': ['batch-1', 'batch-1024', 'one-thread', 'two-threads', 'checkpoints', 'stop', 'mixed', 'stop-mixed'],
+    'all': ['batch-1', 'batch-7', 'batch-1024', 'one-thread', 'two-threads', 'checkpoints', 'stop', 'mixed', 'stop-mixed'],
     'mixed': ['mixed', 'stop-mixed'],
     'threads': ['four-threads', 'threads-checkpoints'],
 }

@@ -1,0 +1,10 @@
+SET 'execution.runtime-mode' = 'batch';
+CREATE TABLE e (id INT, k STRING, u STRING, v INT, b BIGINT, p DECIMAL(10,2), d DOUBLE, f FLOAT, s SMALLINT, flag BOOLEAN, dt DATE, tm TIME, j STRING,
+  ts TIMESTAMP(3), pt AS PROCTIME(), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector'='filesystem','path'='e.csv','format'='csv','csv.null-literal'='NULL');
+CREATE TABLE w (id INT, k STRING, u STRING, v INT, b BIGINT, p DECIMAL(10,2), d DOUBLE, f FLOAT, s SMALLINT, flag BOOLEAN, dt DATE, tm TIME, j STRING,
+  ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' DAY) WITH ('connector'='filesystem','path'='e.csv','format'='csv','csv.null-literal'='NULL');
+CREATE TABLE o (oid INT, k STRING, amount DECIMAL(12,3), st STRING, ots TIMESTAMP(3), WATERMARK FOR ots AS ots - INTERVAL '1' DAY)
+  WITH ('connector'='filesystem','path'='o.csv','format'='csv','csv.null-literal'='NULL');
+CREATE TABLE dim (k STRING, name STRING, n INT) WITH ('connector'='filesystem','path'='k.csv','format'='csv','csv.null-literal'='NULL');
+
+SELECT id, AVG(v) OVER w AS a, STDDEV_SAMP(v) OVER w AS b, VAR_POP(s) OVER w AS c, SUM(d) OVER w AS dd, AVG(f) OVER w AS n FROM w WINDOW w AS (PARTITION BY k ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING);
