@@ -103,6 +103,7 @@ static tide_status open_task(struct job *job, const char *work, tide_error *err)
         .changed_input = run->options->accept_changed_input ? CHANGED_INPUT_ACCEPT : CHANGED_INPUT_REFUSE,
         .collect = tide__api_collect,
         .collect_ctx = job,
+        .row_sources = run->row_sources,
     };
     return tide__task_open(&env, &job->task, err);
 }

@@ -157,6 +157,31 @@ static bool put_value(struct key_reader *reader, const char *type, struct strbuf
     return marker == 1 && put_known(reader, type, out);
 }
 
+static bool ends_with(const char *text, const char *end) {
+    size_t len = strlen(text), end_len = strlen(end);
+    return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+// Numbers and times that operators put at the end of a key, without a marker. False: the field is none of those.
+static bool put_unmarked(const struct state_table_desc *desc, size_t i, struct key_reader *reader, struct strbuf *out) {
+    const char *name = desc->keys[i].name;
+    bool session = ends_with(desc->name, ".sessions");
+    bool number = strcmp(name, "arrival") == 0 || strcmp(name, "row number") == 0;
+    if (i + 1 < desc->key_count || (!session && !number)) return false;
+    int64_t v, piece;
+    reader->inverted = false;
+    if (!take_i64(reader, &v)) return false;
+    if (strcmp(name, "arrival") == 0) {
+        v = (int64_t)((uint64_t)v ^ SIGN_BIT);
+        if (v < 0) v = ~v;
+    }
+    if (session && take_i64(reader, &piece))
+        tide__api_put_time(v, out);
+    else
+        tide__strbuf_printf(out, "%lld", (long long)v);
+    return true;
+}
+
 static void put_hex(struct str rest, struct strbuf *out) {
     tide__strbuf_append_c(out, "x'");
     for (size_t i = 0; i < rest.len; i++) tide__strbuf_printf(out, "%02x", (unsigned char)rest.data[i]);
@@ -180,6 +205,7 @@ void tide__api_put_key(const struct state_table_desc *desc, struct str key, stru
         struct str rest = reader.rest;
         tide__strbuf_printf(out, "%s%s=", any ? i == 0 ? " " : ", " : "", desc->keys[i].name);
         any = true;
+        if (put_unmarked(desc, i, &reader, out)) continue;
         if (put_value(&reader, desc->keys[i].type, out)) continue;
         out->len = mark;
         tide__strbuf_append_c(out, mark > 0 ? " " : "");

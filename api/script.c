@@ -1,6 +1,7 @@
 // Running a script: statement by statement, as Flink's client does with -f. See include/tidemark.h.
 #include "api/script.h"
 
+#include "api/savepoint_source.h"
 #include "base/time.h"
 #include "engine/connectors/connector.h"
 #include "sql/parse.h"
@@ -149,7 +150,12 @@ static tide_status validate_tables(struct script_run *run, const struct plan *pl
     struct connector_warnings warnings = {warn_of_option, run};
     for (uint32_t i = 0; i < plan->node_count; i++) {
         const struct plan_node *node = plan->nodes[i];
-        if (node->kind == PLAN_SCAN) TIDE_TRY(tide__connector_validate(node->scan.table, TABLE_AS_SOURCE, &warnings, err));
+        const struct row_source_class *rows =
+            node->kind == PLAN_SCAN ? tide__row_source_find(run->row_sources, node->scan.table) : NULL;
+        if (rows != NULL)
+            TIDE_TRY(rows->validate(rows, node->scan.table, err));
+        else if (node->kind == PLAN_SCAN)
+            TIDE_TRY(tide__connector_validate(node->scan.table, TABLE_AS_SOURCE, &warnings, err));
         if (node->kind == PLAN_SINK && node->sink.kind == SINK_TABLE)
             TIDE_TRY(tide__connector_validate(node->sink.table, TABLE_AS_SINK, &warnings, err));
     }
@@ -215,8 +221,24 @@ static tide_status run_statements(struct script_run *run, struct sql_session *se
     return TIDE_OK;
 }
 
-tide_status tide_script_run(const char *name, const char *sql, size_t sql_len, const char *dir, const tide_options *options,
-                            const tide_handler *handler, tide_summary *summary, tide_error *err) {
+static tide_status run_prelude(struct script_run *run, struct sql_session *session, const char *prelude, struct parser **parser,
+                               tide_error *err) {
+    struct str script = run->sql;
+    run->sql = tide__str(prelude);
+    *parser = tide__parser_new(prelude, strlen(prelude));
+    tide_status status = TIDE_OK;
+    for (struct statement *statement = NULL; status == TIDE_OK;) {
+        status = tide__parse_next(*parser, &run->arena, &statement, err);
+        if (status != TIDE_OK || statement == NULL) break;
+        status = run_statement(run, session, statement, err);
+    }
+    run->sql = script;
+    return status;
+}
+
+tide_status tide__api_script_run(const char *name, struct str sql, const char *dir, const tide_options *options,
+                                 const tide_handler *handler, tide_summary *summary, const char *prelude,
+                                 const struct row_source_class *row_source, tide_error *err) {
     tide_error own_error;
     if (err == NULL) err = &own_error;
     tide__error_clear(err);
@@ -224,28 +246,36 @@ tide_status tide_script_run(const char *name, const char *sql, size_t sql_len, c
     struct script_run run = {
         .name = name,
         .dir = dir,
-        .sql = {sql, sql_len},
+        .sql = sql,
         .options = options,
         .handler = handler,
         .summary = summary != NULL ? summary : &own_summary,
+        .row_sources = {row_source != NULL ? row_source : tide__savepoint_source, NULL},
         .started = tide__api_seconds(),
     };
     *run.summary = (tide_summary){0};
     tide__arena_init(&run.arena);
     struct sql_session *session = tide__sql_session_new();
     tide__sql_session_set_strict_windows(session, options->strict_windows);
-    struct parser *parser = tide__parser_new(sql, sql_len);
+    struct parser *parser = tide__parser_new(sql.data, sql.len), *first = NULL;
     tide_status status = tide__api_resume_open(&run, err);
+    if (status == TIDE_OK && prelude != NULL) status = run_prelude(&run, session, prelude, &first, err);
     if (status == TIDE_OK) status = run_statements(&run, session, parser, err);
     if (status != TIDE_OK) {
         if (err->line > 0) tide__error_set_file(err, name);
         if (strcmp(err->file, name) == 0 && err->line > 0 && err->excerpt[0] == '\0')
-            tide__error_set_excerpt(err, sql, sql_len);
+            tide__error_set_excerpt(err, sql.data, sql.len);
     }
     tide__api_resume_close(&run);
     tide__parser_free(parser);
+    tide__parser_free(first);
     tide__sql_session_free(session);
     tide__arena_deinit(&run.arena);
     run.summary->seconds = tide__api_seconds() - run.started;
     return status;
+}
+
+tide_status tide_script_run(const char *name, const char *sql, size_t sql_len, const char *dir, const tide_options *options,
+                            const tide_handler *handler, tide_summary *summary, tide_error *err) {
+    return tide__api_script_run(name, (struct str){sql, sql_len}, dir, options, handler, summary, NULL, NULL, err);
 }

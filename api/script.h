@@ -22,6 +22,7 @@ struct resume {
 };
 
 struct control;
+struct row_source_class;
 
 // A place in the script that a warning was given of.
 struct warned {
@@ -43,9 +44,15 @@ struct script_run {
     uint64_t rows_before;         // source rows of the script's earlier jobs
     double started;               // monotonic seconds
     struct warned *warned;        // table options
+    const struct row_source_class *row_sources[2];  // the connector that reads savepoints; NULL at the end
     bool stopped;                 // by --after: the rest of the script is not run
     bool ended_before;            // the last job run had ended in an earlier process
 };
+
+// tide_script_run behind other statements: `prelude` (may be NULL) is run first, in the same session. row_source NULL: the usual one.
+tide_status tide__api_script_run(const char *name, struct str sql, const char *dir, const tide_options *options,
+                                 const tide_handler *handler, tide_summary *summary, const char *prelude,
+                                 const struct row_source_class *row_source, tide_error *err) TIDE_CHECKED;
 
 // Monotonic seconds.
 double tide__api_seconds(void);

@@ -97,6 +97,7 @@ static tide_status open_source(struct task *task, struct task_node *node, tide_e
         .workers = task->env.parallelism > 1 ? task->env.parallelism - 1 : 0,
         .batch_rows_max = task->env.batch_rows_max,
         .budget = task->env.budget,
+        .row_sources = task->env.row_sources,
     };
     return tide__source_open(&env, &source->reader, err);
 }

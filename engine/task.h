@@ -24,6 +24,7 @@ struct task_env {
     uint32_t parallelism;         // 1: everything but the state's background thread in the caller's thread
     size_t batch_rows_max;
     enum changed_input changed_input;
+    const struct row_source_class *const *row_sources;  // sources outside of the engine; NULL: none
     operator_collect_fn *collect;     // may be NULL if the plan has no SINK_COLLECT
     void *collect_ctx;
 };

@@ -170,6 +170,11 @@ typedef struct tide_entry_filter {
 TIDE_API tide_status tide_inspect_entries(const char *path, const tide_entry_filter *filter, const tide_handler *handler,
                                  tide_error *err);
 
+// Runs SQL in batch mode over the savepoint: a table a state table (named as its operator, `-` as `_`), and `operators`,
+// `windows`, `sources`, `chunks`. Results go to the handler.
+TIDE_API tide_status tide_inspect_sql(const char *path, const char *sql, size_t sql_len, const tide_handler *handler,
+                                 tide_error *err);
+
 // Writes one self-contained savepoint of a running or stopped job. out_path NULL: a name in the current folder is made and
 // reported through `write`.
 TIDE_API tide_status tide_savepoint_take(const char *state_dir, const char *out_path, tide_write_fn *write, void *ctx,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_OPERATOR = 256, OPT_WINDOW, OPT_KEY, OPT_LIMIT, OPT_ENTRIES, OPT_NO_HEADER, OPT_TYPES };
+enum { OPT_OPERATOR = 256, OPT_WINDOW, OPT_KEY, OPT_LIMIT, OPT_ENTRIES, OPT_NO_HEADER, OPT_TYPES, OPT_SQL };
 
 static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
                                              {"output", required_argument, NULL, 'o'},
@@ -14,6 +14,7 @@ static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
                                              {"window", required_argument, NULL, OPT_WINDOW},
                                              {"key", required_argument, NULL, OPT_KEY},
                                              {"limit", required_argument, NULL, OPT_LIMIT},
+                                             {"sql", required_argument, NULL, OPT_SQL},
                                              {"types", no_argument, NULL, OPT_TYPES},
                                              {"no-header", no_argument, NULL, OPT_NO_HEADER},
                                              {NULL, 0, NULL, 0}};
@@ -29,6 +30,8 @@ static const char help[] =
     "      --window START[,END]  those of one window\n"
     "      --key NAME=VALUE  those with this key; may be repeated. VALUE <NULL> is NULL\n"
     "      --limit N         at most N rows\n"
+    "      --sql QUERY       SQL over the state: a table an operator (window_aggregate_1), and operators, windows,\n"
+    "                        sources, chunks; SHOW TABLES and DESCRIBE tell more. `-` reads standard input\n"
     "      --types, --no-header  tsv, csv: a second header line with Flink's types; no header\n"
     "  -h, --help            this text\n\n"
     "Exit 3: the file can't be read or is damaged; what can be read is shown.\n";
@@ -38,6 +41,7 @@ struct inspect_command {
     bool entries;
     tide_entry_filter filter;
     const char **keys;
+    const char *sql;
 };
 
 static void on_result(void *ctx, const tide_column *columns, size_t count, bool continued) {
@@ -61,9 +65,22 @@ static void on_message(void *ctx, enum tide_severity severity, const tide_error 
     tool_show_error(severity == TIDE_WARNING ? "warning" : "note", message);
 }
 
+static int run_sql(struct inspect_command *command, const char *path, const tide_handler *handler) {
+    char *text = NULL;
+    size_t len = strlen(command->sql);
+    if (strcmp(command->sql, "-") == 0 && !tool_read_file("-", &text, &len)) return 1;
+    tide_error err = {0};
+    tide_status status = tide_inspect_sql(path, text != NULL ? text : command->sql, len, handler, &err);
+    fflush(stdout);
+    if (status != TIDE_OK) tool_show_error("error", &err);
+    free(text);
+    return tide_status_exit_code(status);
+}
+
 static int inspect(struct inspect_command *command, const char *path) {
     tide_error err = {0};
     tide_handler handler = {command, on_result, on_row, on_result_end, on_message, NULL, NULL};
+    if (command->sql != NULL) return run_sql(command, path, &handler);
     tide_status status =
         command->entries
             ? tide_inspect_entries(path, &command->filter, &handler, &err)
@@ -81,6 +98,7 @@ static int take_option(struct inspect_command *command, int option, char **argv)
         return tool_usage_error("inspect", "--output %s: wants table, tsv, csv or json", optarg);
     case OPT_TYPES: command->output.types = true; return 0;
     case OPT_NO_HEADER: command->output.header = false; return 0;
+    case OPT_SQL: command->sql = optarg; return 0;
     case OPT_ENTRIES: break;
     case OPT_OPERATOR: command->filter.operator_name = optarg; break;
     case OPT_WINDOW: command->filter.window = optarg; break;
@@ -106,6 +124,7 @@ static int run_command(struct inspect_command *command, int argc, char **argv) {
         if (code != 0) return code;
     }
     if (optind + 1 != argc) return tool_usage_error("inspect", "wants one savepoint or state directory");
+    if (command->sql != NULL && command->entries) return tool_usage_error("inspect", "--sql goes without --entries and its like");
     if (strcmp(argv[optind], "-") != 0) return inspect(command, argv[optind]);
     struct tool_temporary temporary;
     int code = tool_temporary_from_stdin(&temporary) ? inspect(command, temporary.path) : 1;

@@ -14,6 +14,27 @@
 
 struct source_reader;
 
+// A source that lives outside of the engine. The caller of the engine registers such classes (NULL-terminated lists).
+struct row_source;
+struct source_column {
+    const char *name;
+    const struct type *type;
+};
+struct row_source_class {
+    const char *connector;  // value of the option
+    // Options; errors at their place in the script.
+    tide_status (*validate)(const struct row_source_class *class, const struct table *table, tide_error *err);
+    // For these columns, in this order.
+    tide_status (*open)(const struct row_source_class *class, const struct table *table, const char *script_dir, const struct source_column *columns, size_t count,
+                        struct row_source **out, tide_error *err);
+    // The next rows, at most rows_max; 0: the end. columns[i].type is given; arrays and what they point to come from the arena.
+    tide_status (*read)(struct row_source *source, size_t rows_max, struct arena *arena, struct column *columns, size_t *out_rows,
+                        tide_error *err);
+    void (*close)(struct row_source *source);
+};
+// The class of a table's connector; NULL: none of these.
+const struct row_source_class *tide__row_source_find(const struct row_source_class *const *classes, const struct table *table);
+
 struct source_env {
     const struct plan *plan;
     const struct plan_node *node;  // PLAN_SCAN
@@ -21,6 +42,7 @@ struct source_env {
     uint32_t workers;              // extra threads; 0: parse in next()
     size_t batch_rows_max;
     struct memory_budget *budget;
+    const struct row_source_class *const *row_sources;  // NULL: none
 };
 
 // One parsed batch. `batch` has the scan's output fields.

@@ -264,7 +264,7 @@ static tide_status unknown_connector(const struct option *connector, tide_error 
     tide__fail_at(err, TIDE_ERR_VALIDATE, connector->value_pos, "unknown connector '%.*s'", STR_ARG(name));
     const char *near = tide__nearest(name, connector_names, COUNT(connector_names));
     if (near != NULL) return tide__fail_hint(err, "did you mean '%s'?", near);
-    return tide__fail_hint(err, "there are 'filesystem', 'datagen', 'print' and 'blackhole'");
+    return tide__fail_hint(err, "there are 'filesystem', 'datagen', 'print', 'blackhole' and 'tidemark-savepoint'");
 }
 
 tide_status tide__connector_validate(const struct table *table, enum table_use use, const struct connector_warnings *warnings,

@@ -95,4 +95,13 @@ void tide__position_save(struct input_files *files, const struct source_place *p
 tide_status tide__position_restore(struct input_files *files, struct str saved, enum changed_input changed,
                                    struct source_place *out, tide_error *err) TIDE_CHECKED;
 
+// The files of a saved position, as far as they have been read.
+struct position_file {
+    struct str path;  // in `saved`
+    uint64_t size, offset, line;
+    bool finished, current;
+};
+// False: it is no position of files.
+bool tide__position_list(struct str saved, struct arena *arena, struct position_file **out, size_t *out_count);
+
 #endif

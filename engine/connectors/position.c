@@ -328,3 +328,22 @@ tide_status tide__position_restore(struct input_files *files, struct str saved, 
     }
     return TIDE_OK;
 }
+
+bool tide__position_list(struct str saved, struct arena *arena, struct position_file **out, size_t *out_count) {
+    uint64_t rows, skipped, count;
+    *out = NULL;
+    *out_count = 0;
+    if (saved.len == 0 || saved.data[0] != POSITION_VERSION) return false;
+    struct str in = {saved.data + 1, saved.len - 1};
+    if (!get_varint(&in, &rows) || !get_varint(&in, &skipped) || !get_varint(&in, &count) || count > in.len) return false;
+    struct position_file *files = ARENA_ARRAY(arena, struct position_file, count + 1);
+    for (uint64_t i = 0; i < count; i++) {
+        struct saved_file file;
+        if (!get_file(&in, &file)) return false;
+        files[i] = (struct position_file){file.path, file.size, file.offset, file.line,
+                                          (file.flags & FLAG_FINISHED) != 0, (file.flags & FLAG_CURRENT) != 0};
+    }
+    *out = files;
+    *out_count = count;
+    return in.len == 0;
+}

@@ -5,6 +5,7 @@
 #include "engine/connectors/connector.h"
 #include "engine/connectors/datagen.h"
 #include "engine/connectors/filesystem.h"
+#include "engine/connectors/row_source.h"
 #include "engine/connectors/stream.h"
 #include "engine/expr/eval.h"
 #include "engine/formats/format.h"
@@ -79,6 +80,7 @@ struct source_reader {
     struct stream_reader stream;
     bool is_datagen;
     struct datagen datagen;
+    const struct row_source_class *row_source;  // NULL: it is none of those
     char *script_dir;
     int64_t monitor_interval_ms;     // 0: files are read once
     int64_t looked_ms;               // when new files were last looked for

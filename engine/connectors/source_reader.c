@@ -54,12 +54,17 @@ static tide_status open_input(struct source_reader *reader, const struct source_
     }
     reader->is_stream = tide__is_stream(table);
     reader->is_datagen = tide__is_datagen(table);
-    if (!reader->is_stream && !reader->is_datagen) return tide__filesystem_list(table, env->script_dir, files, err);
+    reader->row_source = tide__row_source_find(env->row_sources, table);
+    if (!reader->is_stream && !reader->is_datagen && reader->row_source == NULL)
+        return tide__filesystem_list(table, env->script_dir, files, err);
     if (reader->is_datagen) tide__datagen_init(&reader->datagen, table);
     if (reader->is_stream) TIDE_TRY(check_only_stream(env, err));
     files->items = tide__calloc(1, sizeof(*files->items));
     files->items[0] = (struct input_file){
-        .path = tide__strdup(reader->is_stream ? "standard input" : "datagen"), .open_path = tide__strdup("-"), .start_line = 1};
+        .path = tide__strdup(reader->row_source != NULL ? reader->row_source->connector
+                             : reader->is_stream        ? "standard input"
+                                                        : "datagen"),
+         .open_path = tide__strdup("-"), .start_line = 1};
     files->count = files->capacity = 1;
     return TIDE_OK;
 }
@@ -89,7 +94,9 @@ tide_status tide__source_open(const struct source_env *env, struct source_reader
     reader->script_dir = env->script_dir != NULL ? tide__strdup(env->script_dir) : NULL;
     reader->place.line = 1;
     tide__error_clear(&reader->failure);
-    tide_status status = tide__connector_validate(env->node->scan.table, TABLE_AS_SOURCE, NULL, err);
+    tide_status status = TIDE_OK;
+    if (tide__row_source_find(env->row_sources, env->node->scan.table) == NULL)
+        status = tide__connector_validate(env->node->scan.table, TABLE_AS_SOURCE, NULL, err);
     if (status == TIDE_OK) status = tide__scan_init(&reader->scan, env, err);
     if (status == TIDE_OK) status = open_input(reader, env, err);
     if (status != TIDE_OK) {
@@ -202,6 +209,8 @@ static tide_status read_block(struct source_reader *reader, struct source_block 
     if (reader->is_stream) {
         reader->stream.line = reader->line > 0 ? reader->line : reader->file_reader.files.items[0].start_line;
         status = tide__stream_next(&reader->stream, block, out_state, err);
+    } else if (reader->row_source != NULL) {
+        tide__row_source_next(reader->scan.format_reader, block, out_state);
     } else if (reader->is_datagen) {
         tide__datagen_next(&reader->datagen, block, out_state);
     } else {
@@ -303,7 +312,7 @@ static tide_status next_batch(struct source_reader *reader, struct parsed_batch 
         } else {
             TIDE_TRY(parse_next(reader, out, out_state, err));
         }
-        if (*out_state != SOURCE_END || reader->is_stream || reader->is_datagen) return TIDE_OK;
+        if (*out_state != SOURCE_END || reader->is_stream || reader->is_datagen || reader->row_source != NULL) return TIDE_OK;
         reader->place.file = reader->file_reader.files.count;
         reader->place.offset = 0;
         if (reader->monitor_interval_ms == 0) return TIDE_OK;
@@ -364,6 +373,8 @@ void tide__source_save(struct source_reader *reader, const struct source_batch *
     }
     if (reader->is_stream) {
         tide__stream_save(&reader->stream, block, at, &place, out);
+    } else if (reader->row_source != NULL) {
+        tide__row_source_save(&place, out);
     } else if (reader->is_datagen) {
         tide__datagen_save(&place, out);
     } else {
@@ -380,6 +391,7 @@ tide_status tide__source_restore(struct source_reader *reader, struct str saved,
         files->items[0].start_line = reader->place.line;
         return TIDE_OK;
     }
+    if (reader->row_source != NULL) return tide__row_source_restore(reader->scan.format_reader, saved, &reader->place, err);
     if (reader->is_datagen) return tide__datagen_restore(&reader->datagen, saved, &reader->place, err);
     TIDE_TRY(tide__position_restore(files, saved, changed, &reader->place, err));
     reader->file_reader.current = reader->place.file;

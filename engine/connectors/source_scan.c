@@ -61,6 +61,8 @@ tide_status tide__scan_init(struct scan *scan, const struct source_env *env, tid
     const struct option *format = tide__table_option(table, "format");
     scan->format = format != NULL ? tide__format_find(format->value) : NULL;
     if (tide__is_datagen(table)) scan->format = &tide__datagen_format;
+    const struct row_source_class *row_source = tide__row_source_find(env->row_sources, table);
+    if (row_source != NULL) scan->format = &tide__row_source_format;
     if (scan->format == NULL) return tide__fail(err, TIDE_ERR_PLAN, "table \"%s\" has no known 'format'", table->name);
     scan->field_reads = tide__calloc(plan_scan->read_count + 1, sizeof(*scan->field_reads));
     scan->reads = tide__calloc(plan_scan->read_count + 1, sizeof(*scan->reads));
@@ -72,6 +74,8 @@ tide_status tide__scan_init(struct scan *scan, const struct source_env *env, tid
         position += table->columns[i].kind == TABLE_COLUMN_PHYSICAL && !partition_index(table, i, &partition);
     }
     struct format_env format_env = {table, position, scan->field_read_count, scan->field_reads};
+    if (row_source != NULL)
+        return tide__row_source_open(row_source, env->script_dir, &format_env, &scan->format_reader, err);
     return scan->format->reader_open(&format_env, &scan->format_reader, err);
 }
 
@@ -293,6 +297,8 @@ void tide__scan_parse(struct scan_parser *parser, const struct input_file *file,
     out->end = block->bytes.at;
     out->lines_after = block->bytes.lines;
     if (rows.fault.is_set) format_error(&rows.fault, file, block, out);
+    const tide_error *failure = scan->format == &tide__row_source_format ? tide__row_source_failure(scan->format_reader) : NULL;
+    if (failure != NULL) *new_error(out, false) = *failure;
     struct batch in = {.rows = rows.rows, .column_count = read_count};
     in.columns = ARENA_ARRAY(arena, struct column, read_count + 1);
     for (uint32_t i = 0; i < read_count; i++) {

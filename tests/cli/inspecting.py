@@ -158,5 +158,47 @@ SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUT
     need(sorted(unescape(l.split('\t')[2]) for l in lines if l) == sorted(keys), 'TSV')
 
 
+def sql(p, path, query, *args, exit=0):
+    return [json.loads(line) for line in p.run('inspect', path, '--sql', query, '-o', 'json', *args, exit=exit).stdout.split('\n') if line]
+
+
+def test_sql_over_state(p):
+    savepoint(p, f'SELECT window_start, k, v, COUNT(*) FROM {TUMBLE} GROUP BY window_start, window_end, k, v', 777)
+    everything = entries(p, 'a.sp', '--entries')
+    got = sql(p, 'a.sp', 'SELECT k, COUNT(*) AS n, SUM(`COUNT(*)`) AS c FROM window_aggregate_1 GROUP BY k ORDER BY k')
+    want = collections.Counter()
+    for e in everything:
+        want[e['k']] += e['COUNT(*)']
+    need({g['k']: g['c'] for g in got} == want and sum(g['n'] for g in got) == len(everything), got)
+    got = sql(p, 'a.sp', 'SELECT o.kind, o.state_entries, w.entries, s.file, s.rows_read, c.entries AS ce FROM operators o JOIN windows w ON o.name = w.operator '
+              "CROSS JOIN sources s JOIN chunks c ON c.operator = o.name")
+    need(got == [{'kind': 'window-aggregate', 'state_entries': len(everything), 'entries': len(everything), 'file': 't.csv', 'rows_read': 777, 'ce': len(everything)}], got)
+    got = sql(p, 'a.sp', 'DESCRIBE window_aggregate_1')
+    need([(g['name'], g['type']) for g in got][2:] == [('k', 'STRING'), ('v', 'INT'), ('COUNT(*)', 'BIGINT')], got)
+    failed = p.run('inspect', 'a.sp', '--sql', 'SELECT 1;\nSELECT kk FROM window_aggregate_1', exit=2).stderr
+    need('sql:2:8' in failed, failed)
+    before = p.tree('.')
+    sql(p, 'a.sp', 'SELECT * FROM window_aggregate_1')
+    need(p.tree('.') == before, 'SQL changed a file')
+
+
+def test_the_connector_reads_a_savepoint_and_goes_on(p):
+    savepoint(p, f'SELECT window_start, k, f, COUNT(*) FROM {TUMBLE.replace("1", "30")} GROUP BY window_start, window_end, k, f', 1700)
+    want = sorted(e['f'] for e in entries(p, 'a.sp', '--entries'))
+    table = "CREATE TABLE s (f DOUBLE) WITH ('connector'='tidemark-savepoint','path'='%s','table'='%s');\n"
+    p.write('x.sql', table % ('a.sp', 'window-aggregate-1') + "CREATE TABLE o (f DOUBLE) WITH ('connector'='filesystem','path'='out','format'='csv');\nINSERT INTO o SELECT f FROM s;\n")
+    p.run('run', 'x.sql', exit=0)
+    need(sorted(map(float, p.output().split())) == want, 'INSERT INTO')
+    p.write('y.sql', table % ('a.sp', 'window-aggregate-1') + 'SELECT f FROM s;\n')
+    read = lambda *args: [float(l.split('\t')[1]) for l in p.run('run', 'y.sql', '-o', 'tsv', '--no-header', *args, exit=0).stdout.splitlines() if l]
+    first = read('--stop-with-savepoint', 'b.sp', '--after', 777, '--batch-rows', 10)
+    need(len(first) == 777 and sorted(first + read('--from', 'b.sp')) == want, 'stopped and resumed')
+    for path, name, code in ('a.sp', 'nothing', 2), ('b.csv', 'x', 3), ('a.sp', 'windows', 2):
+        p.write('z.sql', table % (path, name) + 'SELECT * FROM s;\n')
+        p.run('run', 'z.sql', exit=code)
+    p.write('z.sql', table.replace('DOUBLE', 'INT') % ('a.sp', 'window_aggregate_1') + 'SELECT * FROM s;\n')
+    need('is DOUBLE, not INT' in p.run('run', 'z.sql', exit=2).stderr, 'a wrong type')
+
+
 if __name__ == '__main__':
     sys.exit(run.main(globals()))
