@@ -1,5 +1,6 @@
 // Where a script goes on: its state directory's newest checkpoint, or the savepoint that --from names.
 #include "api/script.h"
+#include "base/file.h"
 #include "checkpoint/compat/compat.h"
 #include "checkpoint/format.h"
 
@@ -186,12 +187,7 @@ static tide_status copy_bytes(int in, int out, const char *from, const char *to,
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return tide__fail_errno(err, errno, "can't read %s", from);
         if (got == 0) break;
-        for (ssize_t at = 0; at < got;) {
-            ssize_t put = write(out, block + at, (size_t)(got - at));
-            if (put < 0 && errno == EINTR) continue;
-            if (put < 0) return tide__fail_errno(err, errno, "can't write %s", to);
-            at += put;
-        }
+        if (!tide__write_fully(out, block, (size_t)got)) return tide__fail_errno(err, errno, "can't write %s", to);
     }
     if (fsync(out) != 0) return tide__fail_errno(err, errno, "can't write %s", to);
     return TIDE_OK;

@@ -2,6 +2,9 @@
 // its first checkpoint is begun anew under the same name, and so its left-over hidden files are found and removed.
 #include "checkpoint/state_dir.h"
 
+#include "base/file.h"
+#include "checkpoint/format.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -20,19 +23,23 @@ static const char *read_run_id(const char *path, struct arena *arena) {
     char text[RUN_ID_MAX];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0) return NULL;
-    ssize_t len = read(fd, text, sizeof text);
+    ssize_t len;
+    do len = read(fd, text, sizeof text);
+    while (len < 0 && errno == EINTR);
     close(fd);
-    return len > 0 && is_run_id(text, (size_t)len) ? tide__arena_strndup(arena, text, (size_t)len) : NULL;
+    // Without its line end it was not written whole: then it was not synced either, and nothing bears that name.
+    if (len < 2 || text[len - 1] != '\n' || !is_run_id(text, (size_t)len - 1)) return NULL;
+    return tide__arena_strndup(arena, text, (size_t)len - 1);
 }
 
 static tide_status write_run_id(const char *path, const char *run_id, tide_error *err) {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return tide__fail_errno(err, errno, "can't write %s", path);
-    ssize_t put = write(fd, run_id, strlen(run_id));
-    bool synced = put == (ssize_t)strlen(run_id) && fsync(fd) == 0;
+    bool synced = tide__write_fully(fd, run_id, strlen(run_id)) && tide__write_fully(fd, "\n", 1) && fsync(fd) == 0;
     int error = errno;
     close(fd);
-    return synced ? TIDE_OK : tide__fail_errno(err, error, "can't write %s", path);
+    if (!synced) return tide__fail_errno(err, error, "can't write %s", path);
+    return tide__savepoint_sync_folder(path, err);
 }
 
 tide_status tide__state_dir_run_id(struct state_dir *dir, uint32_t job, const char *fresh, struct arena *arena,

@@ -5,6 +5,7 @@
 #include "checkpoint/state_dir.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/killpoint.h"
 #include "base/str.h"
 #include "checkpoint/format.h"
@@ -178,7 +179,7 @@ static tide_status take_lock(struct state_dir *dir, tide_error *err) {
     }
     char text[32];
     int len = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-    if (ftruncate(dir->lock, 0) != 0 || pwrite(dir->lock, text, (size_t)len, 0) != len)
+    if (ftruncate(dir->lock, 0) != 0 || !tide__write_fully(dir->lock, text, (size_t)len))
         return tide__fail_errno(err, errno, "can't write %s", path);
     return TIDE_OK;
 }

@@ -3,6 +3,7 @@
 // It is written beside its place, fsynced and renamed, so that under its own name it is whole or absent; the folder is
 // fsynced last.
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/killpoint.h"
 #include "checkpoint/writer.h"
@@ -26,14 +27,8 @@ static tide_status fail_write(const struct file_writer *writer, int error, const
 }
 
 static tide_status put(struct file_writer *writer, const char *data, size_t len, tide_error *err) {
-    while (len > 0) {
-        ssize_t done = write(writer->fd, data, len);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return fail_write(writer, errno, "write", err);
-        data += done;
-        len -= (size_t)done;
-        writer->offset += (uint64_t)done;
-    }
+    if (!tide__write_fully(writer->fd, data, len)) return fail_write(writer, errno, "write", err);
+    writer->offset += len;
     return TIDE_OK;
 }
 

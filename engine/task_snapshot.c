@@ -11,13 +11,13 @@ static struct str copy(struct arena *arena, const struct strbuf *buf) {
     return (struct str){tide__arena_strndup(arena, buf->data != NULL ? buf->data : "", buf->len), buf->len};
 }
 
-static void snapshot_source(const struct source *source, struct strbuf *buf, struct task_part *part) {
+static tide_status snapshot_source(const struct source *source, struct strbuf *buf, struct task_part *part, tide_error *err) {
     part->kind = TASK_PART_SOURCE;
     part->watermark = source->node->watermark_out;
     part->watermark_reached = source->reached;
     part->watermark_let_out = source->any_let_out ? source->let_out : WATERMARK_NONE;
     part->rows = source->rows;
-    tide__source_save(source->reader, source->batch, source->batch_at, buf);
+    return tide__source_save(source->reader, source->batch, source->batch_at, buf, err);
 }
 
 static tide_status snapshot_operator(struct task_node *node, struct strbuf *buf, struct task_part *part, tide_error *err) {
@@ -52,7 +52,7 @@ tide_status tide__task_barrier(struct task *task, struct arena *arena, struct ta
         part->operator_id = node->plan->operator_id;
         tide__strbuf_clear(&buf);
         if (node->source != NULL)
-            snapshot_source(node->source, &buf, part);
+            status = snapshot_source(node->source, &buf, part, err);
         else
             status = snapshot_operator(node, &buf, part, err);
         part->saved = copy(arena, &buf);

@@ -74,7 +74,9 @@ void tide__source_release(struct source_reader *reader, struct source_batch *bat
 // Appends the position after the first `rows` rows of `batch` (NULL: of the end of input; or before the first batch). The
 // bytes are a protobuf-free, versioned encoding of the connector's own: files with path, size, hashes, offset.
 // Only the newest batch that was given out may be asked about.
-void tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows, struct strbuf *out);
+// TIDE_ERR_IO: a file can't be read to make its hashes.
+tide_status tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows, struct strbuf *out,
+                              tide_error *err) TIDE_CHECKED;
 // Before the first next: go on from a saved position. Changed files are an error (TIDE_ERR_REFUSED) unless accepted.
 enum changed_input { CHANGED_INPUT_REFUSE, CHANGED_INPUT_ACCEPT };
 tide_status tide__source_restore(struct source_reader *reader, struct str saved, enum changed_input changed,

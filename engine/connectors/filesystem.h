@@ -90,7 +90,8 @@ struct source_place {
     uint64_t skipped;  // bad rows left out before it
 };
 #define POSITION_CHECKED_BYTES ((size_t)4096)
-void tide__position_save(struct input_files *files, const struct source_place *place, struct strbuf *out);
+tide_status tide__position_save(struct input_files *files, const struct source_place *place, struct strbuf *out,
+                                tide_error *err) TIDE_CHECKED;
 // Orders the files anew and sets where each is to begin. out: the place to go on from.
 tide_status tide__position_restore(struct input_files *files, struct str saved, enum changed_input changed,
                                    struct source_place *out, tide_error *err) TIDE_CHECKED;

@@ -8,6 +8,7 @@
 //
 // commit runs on a background thread beside write: it looks only at what never changes after open.
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/killpoint.h"
 #include "engine/connectors/filesystem.h"
 #include "engine/connectors/pending.h"
@@ -196,23 +197,14 @@ static tide_status file_sink_open(const struct sink_env *env, struct sink **out,
 
 // --- writing ----------------------------------------------------------------------------------------------------
 
-static tide_status write_fully(const struct out_file *file, const char *data, size_t len, tide_error *err) {
-    while (len > 0) {
-        ssize_t n = write(file->fd, data, len);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return tide__fail_errno(err, errno, "can't write \"%s\"", file->path);
-        data += n;
-        len -= (size_t)n;
-    }
-    return TIDE_OK;
-}
-
 static tide_status flush(struct file_sink *sink, struct out_file *file, tide_error *err) {
     if (file->fd < 0) {
         file->fd = open(file->path, O_WRONLY | O_APPEND | O_CLOEXEC);
         if (file->fd < 0) return tide__fail_errno(err, errno, "can't open \"%s\"", file->path);
     }
-    TIDE_TRY(write_fully(file, file->buffer.data, file->buffer.len, err));
+    if (!tide__write_fully(file->fd, file->buffer.data, file->buffer.len)) {
+        return tide__fail_errno(err, errno, "can't write \"%s\"", file->path);
+    }
     XXH3_64bits_update(file->hash, file->buffer.data, file->buffer.len);
     file->length += file->buffer.len;
     tide__strbuf_clear(&file->buffer);

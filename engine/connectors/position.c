@@ -35,6 +35,7 @@ static bool hash_range(int fd, uint64_t offset, uint64_t len, uint64_t *out) {
     while (have < len) {
         ssize_t n = pread(fd, bytes + have, len - have, (off_t)(offset + have));
         if (n < 0 && errno == EINTR) continue;
+        if (n == 0) errno = 0;
         if (n <= 0) return false;
         have += (size_t)n;
     }
@@ -42,13 +43,15 @@ static bool hash_range(int fd, uint64_t offset, uint64_t len, uint64_t *out) {
     return true;
 }
 
-// Checksums of the file's bytes before an offset. False if they can't be read.
+// Checksums of the file's bytes before an offset. False if they can't be read: errno, 0 if the file ends before.
 static bool hash_before(const char *open_path, uint64_t offset, uint64_t *out_head, uint64_t *out_tail) {
     int fd = open(open_path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     uint64_t len = offset < CHECKED_BYTES ? offset : CHECKED_BYTES;
     bool ok = hash_range(fd, 0, len, out_head) && hash_range(fd, offset - len, len, out_tail);
+    int error = errno;
     close(fd);
+    errno = error;
     return ok;
 }
 
@@ -72,11 +75,14 @@ static bool file_offset(const struct input_files *files, size_t i, const struct 
     return *out_offset > 0 || file->finished || (files->watched && i < place->file);
 }
 
-static void put_file(struct input_file *file, uint64_t flags, uint64_t offset, uint64_t line, struct strbuf *out) {
+static tide_status put_file(struct input_file *file, uint64_t flags, uint64_t offset, uint64_t line, struct strbuf *out,
+                            tide_error *err) {
     if (!file->hashed || file->hashed_offset != offset) {
         file->head_hash = file->tail_hash = 0;
-        // A file that is gone by now has been read all the same; restoring will say that it is missing.
-        (void)!hash_before(file->open_path, offset, &file->head_hash, &file->tail_hash);
+        // A file that is gone or shorter by now has been read all the same; restoring will say so.
+        if (!hash_before(file->open_path, offset, &file->head_hash, &file->tail_hash) && errno != ENOENT && errno != 0) {
+            return tide__fail_errno(err, errno, "can't read input file \"%s\"", file->path);
+        }
         file->hashed = true;
         file->hashed_offset = offset;
     }
@@ -91,9 +97,11 @@ static void put_file(struct input_file *file, uint64_t flags, uint64_t offset, u
     put_varint(out, line);
     put_fixed(out, file->head_hash);
     put_fixed(out, file->tail_hash);
+    return TIDE_OK;
 }
 
-void tide__position_save(struct input_files *files, const struct source_place *place, struct strbuf *out) {
+tide_status tide__position_save(struct input_files *files, const struct source_place *place, struct strbuf *out,
+                                tide_error *err) {
     uint64_t count = 0, offset = 0, line = 0;
     for (size_t i = 0; i < files->count; i++) count += file_offset(files, i, place, &offset, &line);
     tide__strbuf_append_char(out, POSITION_VERSION);
@@ -106,8 +114,9 @@ void tide__position_save(struct input_files *files, const struct source_place *p
         uint64_t flags = i == place->file ? FLAG_CURRENT : 0;
         if (file->finished || (files->watched && i < place->file)) flags |= FLAG_FINISHED;
         if (file->unterminated && offset == file->end) flags |= FLAG_UNTERMINATED;
-        put_file(file, flags, offset, line, out);
+        TIDE_TRY(put_file(file, flags, offset, line, out, err));
     }
+    return TIDE_OK;
 }
 
 // --- restoring --------------------------------------------------------------------------------------------------
@@ -209,6 +218,7 @@ uint64_t tide__line_at(const char *open_path, uint64_t offset) {
     for (uint64_t at = 0; fd >= 0 && at < offset;) {
         size_t want = offset - at < sizeof(bytes) ? (size_t)(offset - at) : sizeof(bytes);
         ssize_t n = pread(fd, bytes, want, (off_t)at);
+        if (n < 0 && errno == EINTR) continue;
         if (n <= 0) break;
         for (ssize_t i = 0; i < n; i++) {
             line += bytes[i] == '\r' || (bytes[i] == '\n' && before != '\r');

@@ -351,7 +351,8 @@ static uint64_t count_lines(const char *data, size_t len) {
     return lines;
 }
 
-void tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows, struct strbuf *out) {
+tide_status tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows, struct strbuf *out,
+                              tide_error *err) {
     struct source_place place = reader->place;
     const struct source_block *block = NULL;
     size_t at = 0;
@@ -378,8 +379,9 @@ void tide__source_save(struct source_reader *reader, const struct source_batch *
     } else if (reader->is_datagen) {
         tide__datagen_save(&place, out);
     } else {
-        tide__position_save(&reader->file_reader.files, &place, out);
+        return tide__position_save(&reader->file_reader.files, &place, out, err);
     }
+    return TIDE_OK;
 }
 
 tide_status tide__source_restore(struct source_reader *reader, struct str saved, enum changed_input changed,

@@ -62,7 +62,7 @@ static tide_status read_all(struct fixture *f, struct str from, struct strbuf *r
         ck_assert_uint_gt(batch->batch.rows, 0);
         print_rows(&batch->batch, rows);
         for (size_t i = 0; positions != NULL && i < batch->batch.rows; i++) {
-            tide__source_save(reader, batch, i + 1, &positions[*row_count + i]);
+            ck_assert_int_eq(tide__source_save(reader, batch, i + 1, &positions[*row_count + i], NULL), TIDE_OK);
         }
         *row_count += batch->batch.rows;
         tide__source_release(reader, batch);
@@ -281,7 +281,7 @@ static struct strbuf position_after(struct fixture *f, size_t rows) {
         ck_assert_int_eq(tide__source_next(reader, &batch, &state, &err), TIDE_OK);
         size_t have = batch != NULL ? batch->batch.rows : 0;
         if (batch == NULL || at + have >= rows) {
-            tide__source_save(reader, batch, rows - at, &out);
+            ck_assert_int_eq(tide__source_save(reader, batch, rows - at, &out, NULL), TIDE_OK);
             tide__source_release(reader, batch);
             break;
         }

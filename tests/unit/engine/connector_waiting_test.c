@@ -112,7 +112,7 @@ static const char *rows_until(struct fixture *f, const char *last) {
 
 static struct strbuf position(struct fixture *f) {
     struct strbuf out = {0};
-    tide__source_save(f->reader, f->batch, f->batch_at, &out);
+    ck_assert_int_eq(tide__source_save(f->reader, f->batch, f->batch_at, &out, NULL), TIDE_OK);
     return out;
 }
 
