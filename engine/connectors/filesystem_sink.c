@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES ((size_t)64 << 10)
@@ -72,27 +71,6 @@ static struct file_sink *self(struct sink *sink) {
 }
 
 // --- opening ----------------------------------------------------------------------------------------------------
-
-// mkdir -p. What stands there already must be a folder.
-static tide_status make_folders(const char *path, tide_error *err) {
-    char *copy = tide__strdup(path);
-    tide_status status = TIDE_OK;
-    for (char *slash = strchr(copy + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash != NULL) *slash = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
-            status = tide__fail_errno(err, errno, "can't create folder \"%s\"", copy);
-        }
-        if (slash == NULL || status != TIDE_OK) break;
-        *slash = '/';
-    }
-    tide__free(copy);
-    struct stat info;
-    if (status == TIDE_OK && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))) {
-        tide__fail(err, TIDE_ERR_IO, "\"%s\" is a file, but a table is written to a folder", path);
-        status = tide__fail_hint(err, "name another 'path' or remove the file");
-    }
-    return status;
-}
 
 static int32_t input_of(const struct plan_node *node, uint32_t table_column) {
     uint32_t count = node->input_count > 0 ? node->inputs[0]->field_count : node->field_count;
@@ -180,7 +158,7 @@ static tide_status file_sink_open(const struct sink_env *env, struct sink **out,
     sink->overwrite = env->node->sink.overwrite;
     tide_status status = open_writer(sink, env->node, err);
     if (status == TIDE_OK) {
-        status = make_folders(sink->folder, err);
+        status = tide__sink_folder_make(sink->folder, 0, err);
         if (status != TIDE_OK && err != NULL && err->line == 0) {
             err->line = path->value_pos.line;
             err->column = path->value_pos.column;
@@ -247,7 +225,7 @@ static tide_status create(struct file_sink *sink, struct out_file *file, tide_er
     if (folder.len > 0) {
         struct strbuf path = {0};
         tide__strbuf_printf(&path, "%s/%.*s", sink->folder, (int)folder.len - 1, folder.data);
-        tide_status status = make_folders(path.data, err);
+        tide_status status = tide__sink_folder_make(path.data, strlen(sink->folder), err);
         tide__strbuf_deinit(&path);
         TIDE_TRY(status);
     }

@@ -37,6 +37,9 @@ tide_status tide__pending_again_next(struct pending_reader *reader, struct pendi
 // Whether all of a list can be read.
 tide_status tide__pending_check(struct str encoded, tide_error *err) TIDE_CHECKED;
 
+// mkdir -p, so that a power cut leaves them there. The first base_len bytes of path are a folder that was made so already.
+tide_status tide__sink_folder_make(const char *path, size_t base_len, tide_error *err) TIDE_CHECKED;
+
 // Names in the sink's folder. To be freed.
 char *tide__pending_hidden(const char *base, const struct pending_file *file, struct str run);
 char *tide__pending_visible(const char *base, const struct pending_file *file, struct str run);
