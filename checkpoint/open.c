@@ -49,15 +49,14 @@ static tide_status check_header(const struct savepoint *savepoint, uint32_t *out
     if (savepoint->size < SAVEPOINT_HEADER_BYTES + SAVEPOINT_FOOTER_BYTES)
         return broken(savepoint, savepoint->size, "the file ends here, too early for a savepoint", err);
     uint32_t version = (uint32_t)format_get(header + 8, 4), flags = (uint32_t)format_get(header + 12, 4);
-    if (version > SAVEPOINT_FORMAT_VERSION) {
+    if (version == 0 || version > SAVEPOINT_FORMAT_VERSION) {
         tide__fail(err, TIDE_ERR_SAVEPOINT,
                    "the savepoint %s was written by format version %u, this program reads up to %u", savepoint->path,
                    version, SAVEPOINT_FORMAT_VERSION);
         tide__error_set_file(err, savepoint->path);
-        tide__fail_hint(err, "Read it with a newer tidemark.");
+        tide__fail_hint(err, version > 0 ? "Read it with a newer tidemark." : "There is no such version: the file is broken.");
         return TIDE_ERR_SAVEPOINT;
     }
-    if (version == 0) return broken(savepoint, 8, "there is no format version 0", err);
     if ((flags & ~SAVEPOINT_FLAG_DELTA) != 0) return broken(savepoint, 12, "unknown flags", err);
     *out_flags = flags;
     return TIDE_OK;

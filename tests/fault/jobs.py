@@ -44,14 +44,14 @@ def build_shim(scratch):
     return library
 
 
-def write_rows(path, rows, seed=1):
+def write_rows(path, rows, seed=1, auctions=12):
     """Out of order, and some of them late. Ten rows a second."""
     rng = random.Random(seed)
     with open(path, 'w') as f:
         for i in range(rows):
             ms = max(0, i * 100 - rng.choice([0] * 9 + [300, 900, 1500, 31000]))
             s, ms = divmod(ms, 1000)
-            f.write(f'2024-01-01 {s // 3600:02d}:{s // 60 % 60:02d}:{s % 60:02d}.{ms:03d},{rng.randrange(12)},{rng.randrange(40)},'
+            f.write(f'2024-01-01 {s // 3600:02d}:{s // 60 % 60:02d}:{s % 60:02d}.{ms:03d},{rng.randrange(auctions)},{rng.randrange(40)},'
                     f'{rng.randrange(100, 99999) / 100:.2f},{rng.choice("abc")}\n')
 
 
