@@ -101,7 +101,8 @@ static tide_status find_column(struct binder *b, const struct relation *relation
     const struct ast_path *path = &ast->path;
     uint32_t column = 0;
     *out = NULL;
-    for (uint32_t qualifiers = 0; qualifiers < path->count && qualifiers < 4; qualifiers++) {
+    // The table first: b.k is a column of b, whatever else is called b.
+    for (uint32_t qualifiers = path->count < 4 ? path->count : 4; qualifiers-- > 0;) {
         uint32_t found = count_columns(relation, path, qualifiers, &column);
         if (found > 1) {
             tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->pos, "column \"%.*s\" is ambiguous",

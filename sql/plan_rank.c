@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define RANK_NO_BOUND    INT64_MAX
-#define RANK_WITHOUT_END ((int64_t)1 << 62)  // bounds are cut to it, so that adding to them is safe
+#define RANK_WITHOUT_END ((int64_t)1 << 62)  // bounds are cut to it, so that adding to them, or a digit, is safe
 
 struct rank_filter {
     struct binder *binder;
@@ -16,6 +16,7 @@ struct rank_filter {
     uint32_t rank;  // column of the rank in the calc's input
     bool bounded, has_lower, has_upper;
     int64_t lower, upper;
+    int32_t scale;          // the largest of the bounds
     struct source_pos pos;  // of the first bound
     uint32_t rest_count;
     struct expr *rest[64];
@@ -78,46 +79,44 @@ static enum comparison negated(enum comparison c) {
     return to[c];
 }
 
-// A numeric constant as floor and ceiling; false if it is NULL or no number.
-static bool whole_bounds(const struct type *type, const struct value *value, int64_t *out_floor, int64_t *out_ceiling) {
-    if (value->is_null) return false;
-    if (tide__type_is_integer(type)) {
-        *out_floor = *out_ceiling = value->i64;
-        return true;
+// Flink takes the digits of a DECIMAL for the rank, without its point: `rn <= 2.5` keeps ranks up to 25, and with
+// BETWEEN 1.5 AND 3 those from 15 to 30. False if the constant is NULL or neither a whole number nor a DECIMAL.
+static bool rank_of(const struct type *type, const struct value *value, int32_t scale, int64_t *out) {
+    bool decimal = type->kind == TYPE_DECIMAL;
+    if (value->is_null || (!decimal && !tide__type_is_integer(type))) return false;
+    int128 digits = decimal && tide__type_physical(type) != PHYSICAL_I64 ? value->i128 : value->i64;
+    for (int32_t i = decimal ? type->scale : 0; i < scale; i++) {
+        if (digits > RANK_WITHOUT_END || digits < -RANK_WITHOUT_END) break;
+        digits *= 10;
     }
-    double number;
-    if (type->kind == TYPE_DECIMAL) {
-        number = tide__type_physical(type) == PHYSICAL_I64 ? (double)value->i64 : (double)value->i128;
-        for (int32_t i = 0; i < type->scale; i++) number /= 10;
-    } else if (type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT) {
-        number = value->f64;
-    } else {
-        return false;
-    }
-    if (!(fabs(number) < 9e15)) return false;
-    *out_floor = (int64_t)floor(number);
-    *out_ceiling = (int64_t)ceil(number);
+    *out = digits > RANK_WITHOUT_END    ? RANK_WITHOUT_END
+           : digits < -RANK_WITHOUT_END ? -RANK_WITHOUT_END
+                                        : (int64_t)digits;
     return true;
 }
 
-static int64_t limited(int64_t bound) {
-    return bound > RANK_WITHOUT_END ? RANK_WITHOUT_END : bound < -RANK_WITHOUT_END ? -RANK_WITHOUT_END : bound;
+// The largest scale of what the rank is compared with.
+static int32_t scale_of_bounds(const struct rank_filter *filter, const struct expr *expr) {
+    int32_t scale = 0;
+    if (expr->arg_count == 2 && (is_rank_expr(filter, expr->args[0]) || is_rank_expr(filter, expr->args[1]))) {
+        const struct expr *other = expr->args[is_rank_expr(filter, expr->args[0]) ? 1 : 0];
+        return other->type->kind == TYPE_DECIMAL && !has_columns(other) ? other->type->scale : 0;
+    }
+    for (uint32_t i = 0; i < expr->arg_count; i++) {
+        int32_t s = scale_of_bounds(filter, expr->args[i]);
+        if (s > scale) scale = s;
+    }
+    return scale;
 }
 
-static void add_bound(struct rank_filter *filter, enum comparison c, int64_t lowest, int64_t highest) {
-    // No rank is as large as that; so the arithmetic below can't overflow.
-    lowest = limited(lowest);
-    highest = limited(highest);
+static void add_bound(struct rank_filter *filter, enum comparison c, int64_t rank) {
     int64_t low = INT64_MIN, high = RANK_NO_BOUND;
     switch (c) {
-    case COMPARE_EQUAL:
-        low = highest;
-        high = lowest;
-        break;
-    case COMPARE_LESS: high = highest - 1; break;
-    case COMPARE_LESS_EQUAL: high = lowest; break;
-    case COMPARE_GREATER: low = lowest + 1; break;
-    case COMPARE_GREATER_EQUAL: low = highest; break;
+    case COMPARE_EQUAL: low = high = rank; break;
+    case COMPARE_LESS: high = rank - 1; break;
+    case COMPARE_LESS_EQUAL: high = rank; break;
+    case COMPARE_GREATER: low = rank + 1; break;
+    case COMPARE_GREATER_EQUAL: low = rank; break;
     case COMPARE_NONE: return;
     }
     if (low != INT64_MIN && (!filter->has_lower || low > filter->lower)) filter->lower = low;
@@ -150,11 +149,12 @@ static tide_status take_bound(struct rank_filter *filter, const struct expr *exp
     }
     struct value value;
     TIDE_TRY(tide__expr_constant(&b->infer, other, &value, b->err));
-    int64_t lowest, highest;
-    if (!whole_bounds(other->type, &value, &lowest, &highest)) return TIDE_OK;
+    int64_t rank;
+    bool equal_to_point = c == COMPARE_EQUAL && other->type->kind == TYPE_DECIMAL;
+    if (!rank_of(other->type, &value, filter->scale, &rank) || equal_to_point) return TIDE_OK;
     if (!filter->bounded) filter->pos = expr->pos;
     filter->bounded = true;
-    add_bound(filter, c, lowest, highest);
+    add_bound(filter, c, rank);
     *out_taken = true;
     return TIDE_OK;
 }
@@ -361,7 +361,13 @@ tide_status tide__plan_rank(struct binder *b, struct plan_node *calc, struct pla
     struct rank_filter filter = {
         .binder = b, .node = over, .over = &over->over, .rank = over->field_count - 1, .lower = 1};
     *out = NULL;
-    if (calc->calc.condition != NULL) TIDE_TRY(split(&filter, calc->calc.condition));
+    if (calc->calc.condition != NULL) {
+        filter.scale = scale_of_bounds(&filter, calc->calc.condition);
+        TIDE_TRY(split(&filter, calc->calc.condition));
+        if (filter.bounded && filter.scale > 0)
+            tide__bind_warn(b, filter.pos, "compare the rank with a whole number",
+                            "Flink takes the digits of a bound with a point for the rank: the 25 of rn <= 2.5");
+    }
     if (!filter.bounded) return TIDE_OK;
     bool number = over->over.calls[0].kind == OVER_CALL_ROW_NUMBER;
     if (b->infer.batch_mode && (!number || !filter.has_upper || filter.upper < 1)) return TIDE_OK;

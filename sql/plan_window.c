@@ -142,14 +142,13 @@ static struct fold find_fold(struct plan_node *input) {
     return fold;
 }
 
-// The calc passes window columns through and does nothing else with them.
+// The calc passes window columns through and does nothing else with them. Its filter goes below: then what it drops does not hold
+// a session together any more. Flink does so too, and only where an aggregation folds.
 static bool calc_folds(const struct fold *fold) {
     const struct plan_node *calc = fold->calc;
     uint32_t first = fold->tvf->inputs[0]->field_count;
     if (calc == NULL) return true;
     if (uses_from(calc->calc.condition, first)) return false;
-    // What a filter drops must not hold a session together, and a session's rows are known only above its function.
-    if (calc->calc.condition != NULL && fold->tvf->window_tvf.window.kind == WINDOW_SESSION) return false;
     for (uint32_t i = 0; i < calc->field_count; i++) {
         const struct expr *output = calc->calc.outputs[i];
         if (output->kind != EXPR_COLUMN && uses_from(output, first)) return false;

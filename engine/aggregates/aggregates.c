@@ -92,7 +92,8 @@ static tide_status infer_listagg(struct infer_context *ctx, struct aggregate_cal
         }
         call->parameter = args[1]->literal;
     }
-    call->type = nullable_copy(ctx, *args[0]->type);
+    // As Flink says: NOT NULL of what is NOT NULL, even where there may be no row.
+    call->type = tide__type_without_time_attribute(ctx->arena, args[0]->type);
     return TIDE_OK;
 }
 

@@ -4,32 +4,30 @@
 #include "engine/aggregates/list.h"
 
 #include "base/sort.h"
-#include "engine/codec/row.h"
 #include "engine/expr/nested.h"
 #include "engine/functions/java_map.h"
 
-static void append_value(struct list *list, const struct column *column, size_t row, struct strbuf *scratch,
-                         int64_t *charge) {
-    struct column cell = *column;
-    struct batch batch = {.rows = row + 1, .column_count = 1, .columns = &cell};
-    tide__strbuf_clear(scratch);
-    tide__row_append(&batch, row, scratch);
-    tide__list_append(list, tide__strbuf_str(scratch), charge);
-}
-
 static void array_update(const struct aggregator *a, struct aggregate_rows *in) {
-    struct strbuf scratch = {0};
     for (size_t i = 0; i < in->n; i++) {
         struct list *list = (struct list *)(void *)(in->payloads[i] + a->offset);
-        append_value(list, in->column, in->rows[i], &scratch, &in->charge);
+        tide__list_append_value(list, in->column, in->rows[i], &in->charge);
     }
-    tide__strbuf_deinit(&scratch);
+}
+
+static void array_retract(const struct aggregator *a, struct aggregate_rows *in) {
+    for (size_t i = 0; i < in->n; i++) {
+        struct list *list = (struct list *)(void *)(in->payloads[i] + a->offset);
+        tide__list_remove_value(list, in->column, in->rows[i], LIST_FIRST);
+    }
 }
 
 static void collect_update(const struct aggregator *a, struct aggregate_rows *in) {
-    struct strbuf scratch = {0};
-    FOR_EACH_VALUE(struct list, in, a, acc, row, append_value(acc, in->column, row, &scratch, &in->charge));
-    tide__strbuf_deinit(&scratch);
+    FOR_EACH_VALUE(struct list, in, a, acc, row, tide__list_append_value(acc, in->column, row, &in->charge));
+}
+
+// The last one goes: an entry of Flink's map has the place of its first value until its counter is 0.
+static void collect_retract(const struct aggregator *a, struct aggregate_rows *in) {
+    FOR_EACH_VALUE(struct list, in, a, acc, row, tide__list_remove_value(acc, in->column, row, LIST_LAST));
 }
 
 static size_t list_count(const struct list *list) {
@@ -37,12 +35,6 @@ static size_t list_count(const struct list *list) {
     struct str element;
     for (struct str rest = {list->data, list->len}; field_get_bytes(&rest, &element);) count++;
     return count;
-}
-
-// One column of one row.
-static void read_element(const struct aggregator *a, struct str element, struct column *out, struct arena *arena) {
-    tide__column_init(out, a->argument, 1, 1, arena);
-    if (!tide__row_decode(element, out, 1, 0)) set_null(out, 0);
 }
 
 static struct str nested_value(const struct type *type, const struct column *elements, size_t count,
@@ -66,7 +58,7 @@ static void array_result(const struct aggregator *a, unsigned char *const *paylo
         struct column *elements = ARENA_ARRAY(arena, struct column, count);
         struct str element;
         for (struct str rest = {list->data, list->len}; field_get_bytes(&rest, &element);)
-            read_element(a, element, &elements[at++], arena);
+            tide__list_read_value(element, a->argument, &elements[at++], arena);
         column->nulls[i] = 0;
         column->str[i] = nested_value(a->type, elements, count, arena);
     }
@@ -116,7 +108,7 @@ static void collect_result(const struct aggregator *a, unsigned char *const *pay
         struct column *pairs = ARENA_ARRAY(arena, struct column, 2 * count + 1);
         for (size_t e = 0; e < count; e++) {
             if (counts[e] == 0) continue;
-            read_element(a, elements[e], &pairs[at++], arena);
+            tide__list_read_value(elements[e], a->argument, &pairs[at++], arena);
             tide__column_init(&pairs[at], &count_type, 1, 0, arena);
             pairs[at++].i64[0] = counts[e];
         }
@@ -126,24 +118,28 @@ static void collect_result(const struct aggregator *a, unsigned char *const *pay
     }
 }
 
-#define KERNEL(update_, result_)                                                                                       \
+// Rows that are taken back can't be merged: then the state is the whole list.
+#define KERNEL(update_, retract_, result_)                                                                             \
     {                                                                                                                  \
-        .size = sizeof(struct list), .combinable = true, .update = update_, .merge = tide__list_merge,                 \
-        .result = result_, .field_count = 1, .fields = {{NULL, NULL, STATE_FORM_BYTES, STATE_COMBINE_CONCAT}},         \
-        .encode = tide__list_encode, .decode = tide__list_decode, .release = tide__list_release                        \
+        .size = sizeof(struct list), .combinable = (retract_) == NULL, .update = update_, .retract = retract_,         \
+        .merge = tide__list_merge, .result = result_, .field_count = 1,                                                \
+        .fields = {{NULL, NULL, STATE_FORM_BYTES, STATE_COMBINE_CONCAT}}, .encode = tide__list_encode,                 \
+        .decode = tide__list_decode, .release = tide__list_release                                                     \
     }
 
-static const struct aggregate_kernel array_kernel = KERNEL(array_update, array_result);
-static const struct aggregate_kernel collect_kernel = KERNEL(collect_update, collect_result);
+static const struct aggregate_kernel array_kernel = KERNEL(array_update, NULL, array_result);
+static const struct aggregate_kernel array_back_kernel = KERNEL(array_update, array_retract, array_result);
+static const struct aggregate_kernel collect_kernel = KERNEL(collect_update, NULL, collect_result);
+static const struct aggregate_kernel collect_back_kernel = KERNEL(collect_update, collect_retract, collect_result);
 
 static const struct aggregate_kernel *array_bind(const struct aggregator *a, bool retract) {
     (void)a;
-    return retract ? NULL : &array_kernel;
+    return retract ? &array_back_kernel : &array_kernel;
 }
 
 static const struct aggregate_kernel *collect_bind(const struct aggregator *a, bool retract) {
     (void)a;
-    return retract ? NULL : &collect_kernel;
+    return retract ? &collect_back_kernel : &collect_kernel;
 }
 
 const struct aggregate_class tide__array_agg_class = {array_bind};

@@ -1,8 +1,7 @@
 // A set around another aggregate. DISTINCT keeps each value once, in the order of first appearance, and runs the inner
-// aggregate over the set when a result is wanted. The same set with its counters lets MIN, MAX, FIRST_VALUE, LAST_VALUE and
-// LISTAGG take rows back (`multiset`).
+// aggregate over the set when a result is wanted. The same set with its counters lets MIN and MAX take rows back (`multiset`).
 //
-// Elements are order-preserving key bytes, so that NULL-free values of every type are compared and hashed alike. In state the
+// Elements are order-preserving key bytes, so that values of every type are compared and hashed alike. In state the
 // set is one field: (varint count, varint length, bytes) an element, concatenated; elements that occur twice are united when
 // the field is read.
 #include "engine/aggregates/accumulator.h"
@@ -120,15 +119,20 @@ static void set_compact(struct distinct *acc, int64_t *charge) {
     set_free(old);
 }
 
+// ARRAY_AGG is the one that takes NULLs.
 static void apply(const struct aggregator *a, struct aggregate_rows *in, int64_t count) {
     struct strbuf scratch = {0};
-    FOR_EACH_VALUE(struct distinct, in, a, acc, row, {
+    bool nulls = a->call->aggregate->class == &tide__array_agg_class;
+    for (size_t i = 0; i < in->n; i++) {
+        uint32_t row = in->rows[i];
+        if (!nulls && tide__column_is_null(in->column, row)) continue;
+        struct distinct *acc = (struct distinct *)(void *)(in->payloads[i] + a->offset);
         tide__strbuf_clear(&scratch);
         tide__key_append_value(in->column, row, &scratch);
         uint64_t hash = tide__hash_bytes(scratch.data, scratch.len);
         set_add(acc, tide__strbuf_str(&scratch), hash, count, &in->charge);
         if (count < 0) set_compact(acc, &in->charge);
-    });
+    }
     tide__strbuf_deinit(&scratch);
 }
 

@@ -34,22 +34,25 @@ static void result(const struct aggregator *a, unsigned char *const *payloads, s
     }
 }
 
-static const struct aggregate_kernel kernel = {
-    .size = sizeof(struct list),
-    .combinable = true,
-    .update = update,
-    .merge = tide__list_merge,
-    .result = result,
-    .field_count = 1,
-    .fields = {{NULL, NULL, STATE_FORM_BYTES, STATE_COMBINE_CONCAT}},
-    .encode = tide__list_encode,
-    .decode = tide__list_decode,
-    .release = tide__list_release,
-};
+static void retract(const struct aggregator *a, struct aggregate_rows *in) {
+    FOR_EACH_VALUE(struct list, in, a, acc, row, tide__list_remove(acc, in->column->str[row], LIST_FIRST));
+}
 
-static const struct aggregate_kernel *bind(const struct aggregator *a, bool retract) {
-    (void)a, (void)retract;
-    return &kernel;
+// Rows that are taken back can't be merged: then the state is the whole list.
+#define KERNEL(retract_)                                                                                               \
+    {                                                                                                                  \
+        .size = sizeof(struct list), .combinable = (retract_) == NULL, .update = update, .retract = retract_,          \
+        .merge = tide__list_merge, .result = result, .field_count = 1,                                                 \
+        .fields = {{NULL, NULL, STATE_FORM_BYTES, STATE_COMBINE_CONCAT}}, .encode = tide__list_encode,                 \
+        .decode = tide__list_decode, .release = tide__list_release,                                                    \
+    }
+
+static const struct aggregate_kernel kernel = KERNEL(NULL);
+static const struct aggregate_kernel back_kernel = KERNEL(retract);
+
+static const struct aggregate_kernel *bind(const struct aggregator *a, bool retracts) {
+    (void)a;
+    return retracts ? &back_kernel : &kernel;
 }
 
 const struct aggregate_class tide__listagg_class = {bind};

@@ -2,8 +2,8 @@
 // RowTime*OverFunction.)
 //
 // Rows wait in a heap until nothing can come before them: event time until the watermark reaches them, processing time not
-// at all, batch mode until the input ends. Then they have their turn in order of (time, arrival), whatever their partition; a
-// row behind the watermark is late. Rows with equal sort columns are peers: RANGE takes them into the frame together.
+// at all, batch mode until the input ends. Then they have their turn in order of (time, arrival), whatever their partition; which
+// rows come too late for that is in over_late.c. Rows with equal sort columns are peers: RANGE takes them into the frame together.
 #include "engine/operators/over.h"
 
 #include "base/alloc.h"
@@ -18,11 +18,11 @@
 
 enum { ARRIVAL_BYTES = 8 };
 
-static struct over *self(struct operator* op) {
+static struct over *self(struct operator *op) {
     return (struct over *)op;
 }
 
-static void close(struct operator* base) {
+static void close(struct operator *base) {
     struct over *op = self(base);
     for (size_t i = 0; i < op->waiting_count; i++) tide__ranked_free(&op->ranker, op->waiting[i]);
     tide__budget_release(op->env.budget, op->waiting_capacity * sizeof *op->waiting);
@@ -56,8 +56,7 @@ static tide_status choose_order(struct over *op, tide_error *err) {
     if (op->env.plan->settings.batch_mode) return TIDE_OK;
     enum time_attribute time = TIME_ATTRIBUTE_NONE;
     bool alone = plan->sort_count == 1 || op->env.node->kind == PLAN_SORT;
-    if (alone && !plan->sorts[0].descending)
-        time = node->inputs[0]->fields[plan->sorts[0].column].type->time_attribute;
+    if (alone && !plan->sorts[0].descending) time = node->inputs[0]->fields[plan->sorts[0].column].type->time_attribute;
     if (time == TIME_ATTRIBUTE_NONE)
         return tide__fail_at(err, TIDE_ERR_PLAN, node->pos,
                              "OVER on a stream must be ordered by a time attribute, ascending");
@@ -238,7 +237,7 @@ static tide_status take_turns(struct over *op, int64_t watermark, struct emitter
     }
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     assert(batch->kinds == NULL);
@@ -247,10 +246,14 @@ static tide_status on_batch(struct operator* base, uint32_t input, const struct 
     uint64_t *prefixes = tide__arena_alloc(&op->scratch, batch->rows * sizeof *prefixes);
     tide__ranker_prefixes(&op->ranker, batch, prefixes);
     const int64_t *times = NULL;
-    if (op->order == OVER_BY_TIME)
+    bool *late = NULL;
+    if (op->order == OVER_BY_TIME) {
         times = tide__window_times(&batch->columns[op->plan->sorts[0].column], batch->rows, &op->scratch);
+        late = tide__arena_alloc(&op->scratch, batch->rows * sizeof *late);
+        tide__over_find_late(op, batch, times, late);
+    }
     for (size_t i = 0; i < batch->rows; i++) {
-        if (times != NULL && times[i] <= base->watermark) {
+        if (late != NULL && late[i]) {
             tide__late_row(base, op->env.late, batch, i, times[i], times[i]);
             continue;
         }
@@ -262,11 +265,11 @@ static tide_status on_batch(struct operator* base, uint32_t input, const struct 
     return op->order == OVER_BY_ARRIVAL ? take_turns(op, WATERMARK_NONE, out, err) : TIDE_OK;
 }
 
-static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     return take_turns(self(base), watermark, out, err);
 }
 
-static int64_t next_trigger(const struct operator* base, int64_t earliest) {
+static int64_t next_trigger(const struct operator *base, int64_t earliest) {
     const struct over *op = (const struct over *)base;
     if (op->order != OVER_BY_TIME) return WATERMARK_END;
     int64_t at = earliest;

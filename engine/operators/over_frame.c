@@ -11,6 +11,7 @@
 #include "engine/codec/key.h"
 #include "engine/codec/row.h"
 #include "engine/operators/over_rows.h"
+#include "engine/operators/window_assign.h"
 
 #include <assert.h>
 #include <string.h>
@@ -30,7 +31,10 @@ struct over_group *tide__over_group(struct over *op, struct str key) {
     bool is_new = false;
     struct memtable_entry *entry = tide__memtable_upsert(op->groups, key, tide__hash_bytes(key.data, key.len), &is_new);
     struct over_group *group = tide__memtable_payload(op->groups, entry);
-    if (is_new) group->key = tide__memtable_key(op->groups, entry);
+    if (is_new) {
+        group->key = tide__memtable_key(op->groups, entry);
+        group->forgotten_at = WATERMARK_NONE;
+    }
     return group;
 }
 

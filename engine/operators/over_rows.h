@@ -1,5 +1,5 @@
 // What the files of OVER along time share: over.c (rows that wait, and their turn), over_frame.c (partitions and their frames),
-// over_state.c (barriers, restoring).
+// over_late.c (late rows), over_state.c (barriers, restoring).
 #ifndef TIDE_ENGINE_OPERATORS_OVER_ROWS_H
 #define TIDE_ENGINE_OPERATORS_OVER_ROWS_H
 
@@ -14,7 +14,8 @@ struct over_group {
     uint32_t first, count, capacity;
     uint32_t in_frame;  // the last so many of `rows` are in the accumulators (bounded frames)
     int64_t row_number, rank, dense_rank;
-    uint64_t turn;  // the last run of peers that had a row of it
+    int64_t forgotten_at;  // bounded RANGE by event time: the watermark at which the partition is forgotten
+    uint64_t turn;         // the last run of peers that had a row of it
     bool dirty;
     _Alignas(16) unsigned char accumulators[];
 };
@@ -79,15 +80,22 @@ void tide__over_group_push(struct over *op, struct over_group *group, struct ran
 // Computes the results of the rows, and takes the rows.
 tide_status tide__over_run(struct over *op, struct over_turn *turn, tide_error *err) TIDE_CHECKED;
 
+// --- over_late.c ------------------------------------------------------------------------------------------------------
+
+// Event time: late[i] says whether a row comes too late; to be called once a batch, in order.
+void tide__over_find_late(struct over *op, const struct batch *batch, const int64_t *times, bool *late);
+// Is lateness a matter of the partition, rather than of the watermark alone?
+bool tide__over_goes_by_partition(const struct over *op);
+
 // --- over_state.c -----------------------------------------------------------------------------------------------------
 
 tide_status tide__over_state_open(struct over *op, tide_error *err) TIDE_CHECKED;
 void tide__over_state_entered(struct over *op, struct over_group *group, struct ranked_row *row);
 void tide__over_state_left(struct over *op, const struct over_group *group, struct ranked_row *row);
 void tide__over_state_changed(struct over *op, struct over_group *group);
-tide_status tide__over_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
-void tide__over_save(struct operator* base, struct strbuf *out);
-tide_status tide__over_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
+tide_status tide__over_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
+void tide__over_save(struct operator *base, struct strbuf *out);
+tide_status tide__over_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
 void tide__over_wait(struct over *op, struct ranked_row *row);
 
 #endif

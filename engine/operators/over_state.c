@@ -8,12 +8,13 @@
 #include "engine/codec/key.h"
 #include "engine/codec/row.h"
 #include "engine/operators/over_rows.h"
+#include "engine/operators/window_assign.h"
 
 #include <string.h>
 
 enum { ARRIVAL_BYTES = 8, NUMBERS = 4 };
 
-static struct over *self(struct operator* op) {
+static struct over *self(struct operator *op) {
     return (struct over *)op;
 }
 
@@ -100,8 +101,11 @@ void tide__over_state_changed(struct over *op, struct over_group *group) {
     op->dirty[op->dirty_count++] = group;
 }
 
+// On a stream RANK and DENSE_RANK are row numbers, so that their own places are free: for the watermark at which a partition of
+// a bounded RANGE is forgotten, told by a rank of 0.
 static void put_group(struct over *op, struct over_group *group) {
     int64_t numbers[NUMBERS] = {group->row_number, group->rank, group->dense_rank, group->in_frame};
+    if (group->forgotten_at != WATERMARK_NONE) numbers[1] = 0, numbers[2] = group->forgotten_at;
     tide__strbuf_clear(&op->value);
     tide__strbuf_append(&op->value, numbers, sizeof numbers);
     tide__aggregators_encode(&op->aggregators, group->accumulators, &op->value);
@@ -109,7 +113,7 @@ static void put_group(struct over *op, struct over_group *group) {
     group->dirty = false;
 }
 
-tide_status tide__over_barrier(struct operator* base, tide_error *err) {
+tide_status tide__over_barrier(struct operator *base, tide_error *err) {
     (void)err;
     struct over *op = self(base);
     for (size_t i = 0; i < op->fresh_count; i++) {
@@ -127,7 +131,7 @@ tide_status tide__over_barrier(struct operator* base, tide_error *err) {
     return TIDE_OK;
 }
 
-void tide__over_save(struct operator* base, struct strbuf *out) {
+void tide__over_save(struct operator *base, struct strbuf *out) {
     tide__strbuf_append(out, &self(base)->ranker.arrival, sizeof(uint64_t));
 }
 
@@ -168,6 +172,7 @@ static bool restore_group(struct over *op, struct str key, struct str value) {
     group->rank = numbers[1];
     group->dense_rank = numbers[2];
     group->in_frame = (uint32_t)numbers[3];
+    if (numbers[1] == 0 && tide__over_goes_by_partition(op) && !op->plan->rows) group->forgotten_at = numbers[2];
     int64_t charge = 0;
     struct str rest = {value.data + sizeof numbers, value.len - sizeof numbers};
     bool good = tide__aggregators_decode(&op->aggregators, rest, group->accumulators, &charge);
@@ -192,7 +197,7 @@ static tide_status restore_table(struct over *op, struct state_table *table,
                       tide__state_table_desc(table)->name);
 }
 
-tide_status tide__over_restore(struct operator* base, struct str saved, tide_error *err) {
+tide_status tide__over_restore(struct operator *base, struct str saved, tide_error *err) {
     struct over *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

@@ -13,7 +13,7 @@ import argparse, collections, concurrent.futures, os, pathlib, random, re, shuti
 
 HERE = pathlib.Path(__file__).resolve().parent
 AREAS = ['seed', 'tvf', 'agg', 'topn', 'late', 'join', 'dedup', 'legacy', 'extra', 'scalar', 'ddl', 'csv', 'json', 'batch', 'random', 'functions',
-         'error']
+         'error', 'quirk']
 WHOLE = ['seed', 'late']                            # no case of these may be on the list of missing ones
 MISSING_MAX = 40
 TIMEOUT_S = 120

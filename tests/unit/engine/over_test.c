@@ -20,6 +20,8 @@ struct event {
     bool is_watermark;
     int64_t watermark;
     struct any_row row;
+    size_t turn;  // the event that gives the row its turn
+    int life;     // of its partition, which may be forgotten and begin anew
 };
 
 static size_t make_events(uint64_t seed, struct event *events) {
@@ -101,7 +103,9 @@ static const struct scenario *sort_scenario;
 static int compare_turns(const void *left, const void *right) {
     const struct any_value *a = (*(const struct event *const *)left)->row.values;
     const struct any_value *b = (*(const struct event *const *)right)->row.values;
-    int c = 0;
+    const struct event *x = *(const struct event *const *)left, *y = *(const struct event *const *)right;
+    int c = (x->turn > y->turn) - (x->turn < y->turn);
+    if (c != 0) return c;
     if (sort_scenario->batch_mode && sort_scenario->keyed) c = compare_value(&a[KEY], &b[KEY]);
     if (c == 0 && !sort_scenario->proctime && !sort_scenario->unsorted) c = compare_value(&a[TIME], &b[TIME]);
     return c != 0 ? c : compare_value(&a[ID], &b[ID]);
@@ -133,7 +137,40 @@ static void frame_of(const struct scenario *s, const struct event **rows, size_t
     out[2] = (struct any_value){.i64 = n};
 }
 
-static uint64_t expect(const struct scenario *s, const struct event *events, size_t count, struct strbuf *out) {
+static bool same_partition(const struct scenario *s, const struct event *a, const struct event *b) {
+    return !s->keyed || compare_value(&a->row.values[KEY], &b->row.values[KEY]) == 0;
+}
+
+// Bounded frames along time, as over_late.c says it. `rows` are those before that were taken.
+static bool is_late(const struct scenario *s, const struct event **rows, size_t row_count, struct event *event,
+                    size_t at, int64_t watermark) {
+    int64_t time = event->row.values[TIME].i64, forgotten_at = INT64_MIN;
+    bool waits = false;  // then the watermark has not moved since it came
+    if (s->preceding < 0) return time <= watermark;
+    for (size_t i = 0; i < row_count; i++) {
+        if (!same_partition(s, rows[i], event) || s->rows) continue;
+        if (rows[i]->life != event->life) event->life = rows[i]->life, forgotten_at = INT64_MIN;
+        waits |= rows[i]->turn > at;
+        int64_t reach = rows[i]->row.values[TIME].i64 + s->preceding + 1;
+        if (forgotten_at < reach) forgotten_at = reach + (int64_t)((double)s->preceding * 1.5) - s->preceding;
+    }
+    if (forgotten_at != INT64_MIN && forgotten_at <= watermark && !waits) event->life++;
+    for (size_t i = 0; i < row_count; i++) {
+        bool had_turn = rows[i]->turn < at && rows[i]->life == event->life && same_partition(s, rows[i], event);
+        if (had_turn && rows[i]->row.values[TIME].i64 >= time) return true;
+    }
+    return false;
+}
+
+// The first watermark behind the row that reaches it.
+static size_t turn_of(const struct event *events, size_t count, size_t at) {
+    size_t turn = at + 1;
+    while (turn < count && (!events[turn].is_watermark || events[turn].watermark < events[at].row.values[TIME].i64))
+        turn++;
+    return turn;
+}
+
+static uint64_t expect(const struct scenario *s, struct event *events, size_t count, struct strbuf *out) {
     const struct event *rows[ROWS], *partition[ROWS];
     size_t row_count = 0;
     uint64_t late = 0;
@@ -141,11 +178,15 @@ static uint64_t expect(const struct scenario *s, const struct event *events, siz
     for (size_t i = 0; i < count; i++) {
         if (events[i].is_watermark) {
             watermark = events[i].watermark > watermark ? events[i].watermark : watermark;
-        } else if (!s->proctime && !s->batch_mode && events[i].row.values[TIME].i64 <= watermark) {
-            late++;
-        } else {
-            rows[row_count++] = &events[i];
+            continue;
         }
+        bool along_time = !s->proctime && !s->batch_mode;
+        events[i].turn = along_time ? turn_of(events, count, i) : 0;
+        events[i].life = 0;
+        if (along_time && is_late(s, rows, row_count, &events[i], i, watermark))
+            late++;
+        else
+            rows[row_count++] = &events[i];
     }
     sort_scenario = s;
     qsort(rows, row_count, sizeof *rows, compare_turns);
@@ -153,7 +194,7 @@ static uint64_t expect(const struct scenario *s, const struct event *events, siz
         size_t n = 0, at = 0;
         int64_t rank = 1, dense = 1;
         for (size_t j = 0; j < row_count; j++) {
-            if (s->keyed && compare_value(&rows[i]->row.values[KEY], &rows[j]->row.values[KEY]) != 0) continue;
+            if (!same_partition(s, rows[i], rows[j]) || rows[i]->life != rows[j]->life) continue;
             if (j == i) at = n;
             partition[n++] = rows[j];
         }

@@ -281,14 +281,13 @@ static const struct plan_case {
      "    group-aggregate-1 keys=window_start,window_end COUNT(*) updates\n"
      "      window-tvf-1 SESSION(ts, 60000) partition=k\n"
      "        scan-1 t reads=k,ts [k, ts] time=ts watermark=-(ts, 1000)\n"},
-    {"a filtered session keeps its function",
+    {"a filter between a session and its aggregation goes below both",
      "SELECT COUNT(*) FROM SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE) WHERE v > 1 "
      "GROUP BY window_start, window_end",
      "sink-1\n"
-     "  window-aggregate-1 SESSION(60000) attached COUNT(*)\n"
-     "    calc-1 where >(v, 1) [window_start, window_end]\n"
-     "      window-tvf-1 SESSION(ts, 60000)\n"
-     "        scan-1 t reads=v,ts [v, ts] time=ts watermark=-(ts, 1000)\n"},
+     "  window-aggregate-1 SESSION(ts, 60000) COUNT(*)\n"
+     "    calc-1 where >(v, 1) [ts]\n"
+     "      scan-1 t reads=v,ts [v, ts] time=ts watermark=-(ts, 1000)\n"},
     {"the same windows again",
      "SELECT window_start, MAX(n) FROM (SELECT window_start, window_end, k, COUNT(*) AS n FROM "
      "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTE) GROUP BY window_start, window_end, "
