@@ -103,8 +103,11 @@ tide_status tide__api_resume_open(struct script_run *run, tide_error *err) {
     if (run->options->from != NULL && !run->options->restart) TIDE_TRY(open_from(run, err));
     if (run->options->state_dir != NULL) TIDE_TRY(open_state_dir(run, err));
     if (run->options->from != NULL && run->resume.savepoint == NULL) TIDE_TRY(open_from(run, err));
-    if (run->resume.savepoint != NULL || !run->options->restart) return TIDE_OK;
-    tide__api_message(run, TIDE_NOTE, NULL, "begins anew; what earlier runs have written to the sinks stays there");
+    if (run->resume.savepoint != NULL) return TIDE_OK;
+    if (run->options->restart)
+        tide__api_message(run, TIDE_NOTE, NULL, "begins anew; what earlier runs have written to the sinks stays there");
+    else if (run->options->state_dir != NULL)
+        tide__api_message(run, TIDE_NOTE, NULL, "no checkpoint in %s yet: begins with the first row", run->options->state_dir);
     return TIDE_OK;
 }
 

@@ -82,6 +82,7 @@ tide_status tide__checkpointer_write(struct checkpointer *c, const struct savepo
                             : write_full(c, path.data, info, snapshot, &written, err);
     tide__strbuf_deinit(&path);
     stop_collecting(c);
+    if (status == TIDE_OK) status = tide__state_dir_note(c->dir, c->job, info->checkpoint_id, out->delta, err);
     if (status != TIDE_OK) return status;
     out->bytes = written.bytes;
     c->last_id = info->checkpoint_id;

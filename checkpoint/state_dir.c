@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "checkpoint/format.h"
 #include "checkpoint/reader.h"
+#include "checkpoint/state_dir_private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -344,8 +345,28 @@ static tide_status fail_none(const struct search *search, uint32_t job, tide_err
                                 "with --from, or give the checkpoints up with --restart.");
 }
 
+// The highest job that has made checkpoints must have some.
+static tide_status check_not_gone(const struct search *search, const struct found *found, tide_error *err) {
+    struct numbers jobs;
+    if (!list_jobs(search->path, &jobs)) return tide__fail_errno(err, errno, "can't read the state directory %s", search->path);
+    struct strbuf name = {0};
+    tide_status status = TIDE_OK;
+    for (size_t j = jobs.count; j-- > 0 && jobs.items[j] > (found->count > 0 ? found->job : 0) && status == TIDE_OK;) {
+        if (!tide__state_dir_noted(search->path, jobs.items[j], &name)) continue;
+        tide__fail(err, TIDE_ERR_SAVEPOINT, "job %" PRIu64 " in %s has made checkpoints, and all of them are gone; the newest was %s",
+                   jobs.items[j], search->path, name.len > 0 ? name.data : "not noted");
+        tide__error_set_file(err, search->path);
+        status = tide__fail_hint(err, "Put them back, start from a savepoint with --from and another --state-dir, or give them up with "
+                                      "--restart.");
+    }
+    tide__strbuf_deinit(&name);
+    tide__free(jobs.items);
+    return status;
+}
+
 static tide_status find(const struct search *search, struct found *found, tide_error *err) {
     TIDE_TRY(tide__state_dir_each(search->path, remember, found, err));
+    TIDE_TRY(check_not_gone(search, found, err));
     for (size_t i = found->count; i-- > 0 && *search->out == NULL;) {
         if (found->ids[i] >= search->below) continue;
         tide_error reason;
@@ -470,6 +491,7 @@ tide_status tide__state_dir_clear(struct state_dir *dir, tide_error *err) {
     for (size_t j = jobs.count; j-- > 0 && status == TIDE_OK;) {
         tide__strbuf_clear(&folder);
         tide__strbuf_printf(&folder, "%s/job-%" PRIu64, dir->path, jobs.items[j]);
+        tide__state_dir_forget(dir->path, jobs.items[j]);  // first: what is then left of the job is as if it had never begun
         if (nftw(folder.data, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT)
             status = tide__fail_errno(err, errno, "can't remove %s", folder.data);
     }

@@ -5,6 +5,7 @@
 //   DIR/job-<n>/checkpoints/       chk-<id>.savepoint (full) and chk-<id>.delta, the newest `retain` of them and what
 //                                  those build on; n: job-starting statement, from 1
 //   DIR/job-<n>/run-id             names the sinks' files until a checkpoint does
+//   DIR/job-<n>/newest             name of the newest checkpoint: there since the first one was made
 //   DIR/job-<n>/work/              disposable working state
 //
 // Folders are 0700, files 0600.
@@ -31,7 +32,9 @@ tide_status tide__state_dir_checkpoint_path(struct state_dir *dir, uint32_t job,
 void tide__state_dir_open_delta_path(struct state_dir *dir, uint32_t job, struct strbuf *out);
 // The largest number of a job's checkpoints, whole or not; 0: there are none.
 uint64_t tide__state_dir_last_id(struct state_dir *dir, uint32_t job);
-// The newest whole checkpoint of the highest job, or *out NULL if there is none at all. If a newer one had to be passed over because it
+// Notes down that the job has made a checkpoint, before anything depends on it.
+tide_status tide__state_dir_note(struct state_dir *dir, uint32_t job, uint64_t id, bool delta, tide_error *err) TIDE_CHECKED;
+// The newest whole checkpoint of the highest job, or *out NULL if none was ever made. One that was noted and is gone is an error. If a newer one had to be passed over because it
 // is damaged, out_skipped (arena) says which and why; else NULL. If all of that job are damaged: TIDE_ERR_SAVEPOINT. Does not need
 // the lock: a static function over a path, so that `inspect` and `savepoint` may look while a job runs.
 tide_status tide__state_dir_newest(const char *path, struct arena *arena, struct savepoint **out, const char **out_path,
