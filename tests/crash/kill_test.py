@@ -8,15 +8,15 @@ random moments between the job's first row and its end; a kill that comes too la
 named point, the program kills itself there (TIDE_KILL_POINT=NAME:N kills at the Nth passing). After each kill: a visible
 file never changes or disappears. At the end: the visible files, joined in name order, are byte for byte those of the run
 left alone. In another run the newest checkpoint is damaged after each kill (cut, a bit flipped, deleted), now and then all
-but the oldest or even all of them are deleted: the job falls back to what is left, makes again what is visible already, and
-the bytes are the same. `--full` is 2 million rows, a checkpoint every 20,000 and 50 kills, 20 with damage; `--quick` a tenth
+but the oldest are deleted: the job falls back to what is left, makes again what is visible already, and the bytes are the
+same. If all of them are deleted, the job refuses to begin, until what says that there were some is deleted too. `--full` is 2 million rows, a checkpoint every 20,000 and 50 kills, 20 with damage; `--quick` a tenth
 of that; `--points` only the points, `--damage` only the damage, on few rows. Last line: `N passed, M failed`.
 """
 import argparse, hashlib, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 POINTS = ['savepoint.before-rename', 'savepoint.after-rename', 'savepoint.before-dirsync', 'sink.before-rename',
-          'sink.after-rename', 'state.sealing', 'state.ingesting', 'restore.begin', 'restore.middle']
+          'sink.after-rename', 'sink.after-prepare', 'state.sealing', 'state.ingesting', 'restore.begin', 'restore.middle', 'restore.done']
 JOB = """CREATE TABLE Bid (ts TIMESTAMP(3), auction BIGINT, bidder BIGINT, price DECIMAL(10,2), channel STRING,
   WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector'='filesystem','path'='bid.csv','format'='csv');
 CREATE TABLE Top3 (ws TIMESTAMP(3), we TIMESTAMP(3), auction BIGINT, c BIGINT, s DECIMAL(38,2), rk BIGINT)
@@ -80,6 +80,16 @@ class Job:
             raise Failure(f'exit {status}: ' + (self.folder / 'stderr.txt').read_text(errors='replace')[-600:])
         self.check_visible()
         return status
+
+    def check_refused(self):
+        """All checkpoints are gone, and that is noticed. Then the note of them goes too, and the job may begin again."""
+        process = self.start()
+        status = process.wait(DEADLINE_S)
+        self.log.close()
+        if status != 3 or b'are gone' not in (self.folder / 'stderr.txt').read_bytes():
+            raise Failure(f'all checkpoints deleted: exit {status}, expected 3')
+        for f in self.state.glob('job-*/newest'):
+            f.unlink()
 
     def visible(self):
         return sorted(f for f in self.out.rglob('*') if f.is_file() and not f.name.startswith(('.', '_'))) if self.out.exists() else []
@@ -185,6 +195,7 @@ class Test:
             for f in files:
                 f.unlink()
             job.damaged.clear()
+            job.check_refused()
             return how
         for f in whole[1:] if how == 'delete all but one' else whole[-1:]:
             data = bytearray(f.read_bytes())

@@ -5,7 +5,7 @@ usage: fault_test.py [--bin PATH] [--full | --every STEP] [--job NAME] [--op OP]
 
 For each call that the job makes on its folder (write, fsync, open, rename, ...; RocksDB's too) and each error, the first, the
 second, ... call fails until a run passes untouched (`--full`; by default a sample of them). The same for each allocation through
-base/. A failed run ends with a message and exit 1, 3 or 6; one that got over the failure gives the whole output. Whatever it was,
+base/; and before each call that changes something, the process is killed. A failed run ends with a message and exit 1, 3 or 6; one that got over the failure gives the whole output. Whatever it was,
 starting it again without the fault gives the output of the run left alone, byte for byte. Last line: `N passed, M failed`.
 """
 import argparse, concurrent.futures, json, os, pathlib, shutil, signal, sys, tempfile, threading
@@ -17,6 +17,7 @@ FAULTS = [(op, error) for op in ('write', 'read', 'open', 'fsync', 'fdatasync', 
           for error in ('EIO', 'ENOSPC', 'EINTR', 'SHORT')
           if (error != 'SHORT' or op in ('write', 'read')) and (error != 'ENOSPC' or op in ('write', 'fsync', 'open', 'rename', 'link', 'mkdir', 'close'))
           and (error != 'EINTR' or op in ('write', 'read', 'open', 'fsync'))]
+KILL = ('any', 'KILL')
 TEXTS = {'EIO': 'Input/output error', 'ENOSPC': 'No space left on device', 'EINTR': 'Interrupted system call'}
 
 
@@ -70,8 +71,8 @@ class Test:
             self.injected += injected
         # Two things of RocksDB's: it asserts that reading its files works, and takes a CURRENT that can't be opened for another error.
         asserts = op == 'read' and p.returncode == -signal.SIGABRT and 'rocksdb::' in p.stderr
-        self.check_end(p, what, (0, 1, 3, 6, -signal.SIGABRT if asserts else 1) if injected else (0,))
-        if asserts or (op == 'open' and where == 'CURRENT'):
+        self.check_end(p, what, (-signal.SIGKILL,) if injected and error == 'KILL' else (0, 1, 3, 6, -signal.SIGABRT if asserts else 1) if injected else (0,))
+        if asserts or error == 'KILL' or (op == 'open' and where == 'CURRENT'):
             pass
         elif p.returncode != 0 and TEXTS.get(error, '') not in p.stderr and error != 'SHORT':
             raise Failure(f'{what}: the message does not say {TEXTS[error]}: {p.stderr.strip()[-300:]}')
@@ -140,6 +141,9 @@ def main():
                 groups += 1
                 # In a sample each error looks at other calls.
                 test.all_of(f'{name} {op} {error}', lambda n: test.one_call(name, want, op, error, n), step, 1 + i % step, a.jobs)
+            if a.op in (None, 'any'):
+                groups += 1
+                test.all_of(f'{name} kills', lambda n: test.one_call(name, want, *KILL, n), max(1, step // 3), 1, a.jobs)
             allocations = a.allocations if a.allocations is not None else 1 if a.full else 997
             if allocations and a.op in (None, 'allocation'):
                 groups += 1

@@ -1,8 +1,8 @@
 // A library to preload (LD_PRELOAD) between a program and its file system. It makes one call fail, or writes down all of them.
 //
 //   TIDE_SHIM_UNDER=DIR          only files below this folder count; the others pass
-//   TIDE_SHIM_FAULT=OP:ERROR:N   the Nth call of OP fails, once: OP as in `ops` below, ERROR EIO, ENOSPC, EINTR or SHORT (of a
-//                                write: half of it is done; then it stands for any call of OP that can be short)
+//   TIDE_SHIM_FAULT=OP:ERROR:N   the Nth call of OP (as in `ops` below; `any`: of all that change something) fails, once. ERROR: EIO,
+//                                ENOSPC, EINTR, SHORT (half of a read or write is done), KILL (before the call the process dies)
 //   TIDE_SHIM_DONE=FILE          made when the fault was injected; OP, N and the path are in it
 //   TIDE_SHIM_RECORD=FILE        each change and each sync, in the order in which they came to be (power.py reads it)
 //
@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +29,8 @@ static const char *const ops[OP_COUNT] = {"write", "read",   "fsync",     "fdata
                                           "link",  "unlink", "ftruncate", "mkdir",     "close"};
 
 #define FDS_MAX 4096
+#define KILL    9999  // as an error number
+#define OP_ANY  OP_COUNT
 
 // One program, one shim: everything is of the process. The lock makes the order of the record that of the calls.
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -48,11 +51,12 @@ static void *real(const char *name) {
 }
 
 static void read_fault(const char *text) {
-    static const struct { const char *name; int number; } errors[] = {{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"SHORT", 0}};
+    static const struct { const char *name; int number; } errors[] = {{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"SHORT", 0}, {"KILL", KILL}};
     char op[32] = "", error[32] = "";
     if (sscanf(text, "%31[^:]:%31[^:]:%ld", op, error, &fault_left) != 3) _exit(127);
     for (int i = 0; i < OP_COUNT; i++)
         if (strcmp(ops[i], op) == 0) fault_op = i;
+    if (strcmp(op, "any") == 0) fault_op = OP_ANY;
     fault_error = -1;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (strcmp(errors[i].name, error) == 0) fault_error = errors[i].number;
@@ -100,10 +104,12 @@ static bool is_due(enum op op, const char *path) {
     bool takes_room = op == OP_WRITE || op == OP_OPEN || op == OP_MKDIR;
     pthread_mutex_lock(&lock);
     bool due = is_full && takes_room;
-    if (!due && (int)op == fault_op && fault_left > 0 && --fault_left == 0) {
+    bool counted = (int)op == fault_op || (fault_op == OP_ANY && op != OP_READ && op != OP_CLOSE);
+    if (!due && counted && fault_left > 0 && --fault_left == 0) {
         due = true;
         is_full = fault_error == ENOSPC;
         tell(op, path);
+        if (fault_error == KILL) raise(SIGKILL);
     }
     pthread_mutex_unlock(&lock);
     if (due) errno = fault_error;

@@ -215,6 +215,32 @@ START_TEST(what_a_kept_delta_builds_on_is_kept) {
 }
 END_TEST
 
+START_TEST(checkpoints_that_are_gone_are_missed) {
+    struct state_dir *dir = open_ok();
+    struct arena arena;
+    tide__arena_init(&arena);
+    put_checkpoint(dir, 1, 4);
+    put_checkpoint(dir, 2, 1);
+    ck_assert_int_eq(tide__state_dir_note(dir, 2, 1, false, NULL), TIDE_OK);
+    const char *found, *skipped;
+    ck_assert_str_eq(newest(&arena, &skipped), "/job-2/checkpoints/chk-1.savepoint");
+    char file[512];
+    snprintf(file, sizeof file, "%s/job-2/checkpoints/chk-1.savepoint", path);
+    ck_assert_int_eq(unlink(file), 0);
+    struct savepoint *savepoint;
+    tide_error err;
+    tide__error_clear(&err);
+    ck_assert_int_eq(tide__state_dir_latest(path, &arena, &savepoint, &found, &skipped, &err), TIDE_ERR_SAVEPOINT);
+    ck_assert_ptr_null(savepoint);
+    ck_assert_ptr_nonnull(strstr(err.message, "job 2"));
+    ck_assert_ptr_nonnull(strstr(err.message, "chk-1.savepoint"));
+    ck_assert_int_eq(tide__state_dir_clear(dir, NULL), TIDE_OK);
+    ck_assert_str_eq(newest(&arena, &skipped), "none");
+    tide__arena_deinit(&arena);
+    tide__state_dir_close(dir);
+}
+END_TEST
+
 START_TEST(the_job_before_is_no_way_out) {
     struct state_dir *dir = open_ok();
     struct arena arena;
@@ -266,6 +292,7 @@ TCase *make_state_dir_case(void) {
     tcase_add_test(tests, only_the_newest_are_kept_and_strangers_are_left_alone);
     tcase_add_test(tests, what_a_kept_delta_builds_on_is_kept);
     tcase_add_test(tests, the_job_before_is_no_way_out);
+    tcase_add_test(tests, checkpoints_that_are_gone_are_missed);
     tcase_add_test(tests, clearing_removes_all_jobs);
     tcase_add_test(tests, a_folder_that_is_missing_holds_nothing);
     return tests;
