@@ -61,6 +61,7 @@ struct state_table_desc {
     size_t key_count, value_count;
     const struct state_field *keys;    // after the window bounds; form is not used
     const struct state_field *values;
+    bool scanned_once;  // written, read through and dropped: its runs are not worth merging
 };
 
 enum state_op { STATE_ADD, STATE_REPLACE, STATE_DELETE };

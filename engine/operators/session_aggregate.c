@@ -204,7 +204,7 @@ static tide_status on_watermark(struct operator* op, int64_t watermark, struct e
     for (size_t i = 0; i < count; i++) tide__session_release(&a->sessions, ended[i]);
     tide__free(ended);
     TIDE_TRY(status);
-    TIDE_TRY(tide__session_emit_ended(a, watermark, out, err));
+    TIDE_TRY(tide__session_emit_ended(a, out, err));
     op->stats.windows_open = a->sessions.session_count + a->spilled.count;
     return TIDE_OK;
 }

@@ -32,6 +32,7 @@ struct session_aggregate {
     uint64_t part;              // of the sessions in memory: pieces of a session differ in it
     struct session_spilled spilled;
     bool has_ended;  // there are some in `ended`
+    bool drops_all;  // the input has ended: the table goes as a whole
     struct arena scratch, output;
     // Rows of the batch at hand whose update is still to be made.
     const struct batch *batch;
@@ -79,8 +80,7 @@ tide_status tide__session_load_key(struct session_aggregate *a, struct str key, 
 // Before sessions fire: those that end by the watermark are in memory afterwards, and whole, or in `ended` if they are too
 // many: then the ones in memory fire first.
 tide_status tide__session_settle(struct session_aggregate *a, int64_t watermark, tide_error *err) TIDE_CHECKED;
-// Emits what is in `ended`, in order.
-tide_status tide__session_emit_ended(struct session_aggregate *a, int64_t watermark, struct emitter *out,
-                                     tide_error *err) TIDE_CHECKED;
+// Emits what is in `ended`, in order. After the last watermark nothing is left in the table.
+tide_status tide__session_emit_ended(struct session_aggregate *a, struct emitter *out, tide_error *err) TIDE_CHECKED;
 
 #endif

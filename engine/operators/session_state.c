@@ -20,7 +20,8 @@
 #include <assert.h>
 #include <string.h>
 
-enum { KEY_TAIL = 16, SESSION_BYTES = 320 };  // SESSION_BYTES: about what one takes in memory, with what points at it
+// SESSION_BYTES: about what one takes in memory, with what points at it. DROP_STEP: of the table, let go of at a time at the end.
+enum { KEY_TAIL = 16, SESSION_BYTES = 320, DROP_STEP = 16 << 20 };
 
 static struct session_aggregate *self(struct operator* op) {
     return (struct session_aggregate *)(void *)op;
@@ -48,6 +49,7 @@ static tide_status register_ended(struct session_aggregate *a, struct state_stor
     *desc = *sessions;
     desc->name = tide__arena_printf(arena, "%s.ended", a->node->operator_id);
     desc->key_count = 0;  // (end, start, group key)
+    desc->scanned_once = true;
     return tide__state_table(store, desc, &a->ended, err);
 }
 
@@ -275,6 +277,7 @@ struct scan {
     struct session current;
     struct strbuf key;
     size_t pieces;
+    size_t passed;  // bytes of entries since the last ones were let go of
     // A heap of those that end soonest, the last of them on top.
     struct found *soonest;
     size_t count, cap, max;
@@ -340,7 +343,7 @@ static void finish_session(struct scan *scan) {
     scan->any = false;
     struct session *session = &scan->current;
     struct str key = tide__strbuf_str(&scan->key);
-    if (scan->pieces > 1) {
+    if (scan->pieces > 1 && scan->watermark != WATERMARK_END) {
         session->saved_start = session->start;
         session->saved_part = scan->a->part;
         put_entry(scan->a, key, session, &scan->bytes, &scan->value);
@@ -381,8 +384,11 @@ static bool add_piece(struct scan *scan, struct str key, struct str value) {
         if (key.len > 0) tide__strbuf_append(&scan->key, key.data, key.len);
         return true;
     }
-    if (scan->pieces++ == 1) delete_entry(a, key, current->saved_start, current->saved_part);
-    delete_entry(a, key, piece.saved_start, piece.saved_part);
+    if (scan->watermark != WATERMARK_END) {
+        if (scan->pieces == 1) delete_entry(a, key, current->saved_start, current->saved_part);
+        delete_entry(a, key, piece.saved_start, piece.saved_part);
+    }
+    scan->pieces++;
     tide__session_charge(a, tide__aggregators_merge(&a->aggregators, current->payload, piece.payload));
     tide__session_payload_free(a, piece.payload);
     if (piece.last > current->last) current->last = piece.last;
@@ -400,24 +406,55 @@ static void take_soonest(struct scan *scan) {
     tide__free(scan->soonest);
 }
 
+// At the end of the input everything leaves: what has been read makes room for what is put aside. Goes on at `key`.
+static tide_status let_go(struct scan *scan, struct state_iter **iter, struct str key, tide_error *err) {
+    struct state_table *table = scan->a->table;
+    struct strbuf from = {0};
+    tide__strbuf_append_str(&from, key);
+    tide_status status = tide__state_iter_close(*iter, err);
+    *iter = NULL;
+    struct str at = tide__strbuf_str(&from);
+    if (status == TIDE_OK) status = tide__state_drop_range(table, (struct str){"", 0}, at, err);
+    if (status == TIDE_OK) status = tide__state_iter_open(table, NULL, at, (struct str){"", 0}, iter, err);
+    tide__strbuf_deinit(&from);
+    scan->passed = 0;
+    return status;
+}
+
+// Puts all pieces together, in key order. *out_ok: none was damaged.
+static tide_status scan_pieces(struct scan *scan, bool *out_ok, tide_error *err) {
+    struct state_iter *iter;
+    TIDE_TRY(tide__state_iter_open(scan->a->table, NULL, (struct str){"", 0}, (struct str){"", 0}, &iter, err));
+    struct str key, value;
+    *out_ok = true;
+    tide_status status = TIDE_OK;
+    while (status == TIDE_OK && *out_ok && tide__state_iter_next(iter, &key, &value)) {
+        if (scan->passed >= DROP_STEP && scan->watermark == WATERMARK_END) {
+            status = let_go(scan, &iter, key, err);
+            continue;
+        }
+        scan->passed += key.len + value.len;
+        *out_ok = add_piece(scan, key, value);
+    }
+    finish_session(scan);
+    return status == TIDE_OK ? tide__state_iter_close(iter, err) : status;
+}
+
 static tide_status settle(struct session_aggregate *a, int64_t watermark, tide_error *err) {
     assert(a->sessions.session_count == 0);
     a->spilled = nothing;
     struct scan scan = {.a = a, .watermark = watermark, .max = SIZE_MAX};
     if (a->can_spill && a->budget != NULL)
         scan.max = a->budget->limit / 4 / (SESSION_BYTES + a->aggregators.payload_size) + 1;
-    struct state_iter *iter;
-    TIDE_TRY(tide__state_iter_open(a->table, NULL, (struct str){"", 0}, (struct str){"", 0}, &iter, err));
-    struct str key, value;
     bool ok = true;
-    while (ok && tide__state_iter_next(iter, &key, &value)) ok = add_piece(&scan, key, value);
-    finish_session(&scan);
+    tide_status status = scan_pieces(&scan, &ok, err);
     take_soonest(&scan);
+    a->drops_all |= watermark == WATERMARK_END;
     tide__strbuf_deinit(&scan.key);
     tide__strbuf_deinit(&scan.bytes);
     tide__strbuf_deinit(&scan.value);
     a->part++;  // that one was for sessions made of pieces
-    TIDE_TRY(tide__state_iter_close(iter, err));
+    TIDE_TRY(status);
     return ok ? TIDE_OK : fail_damaged(err);
 }
 
@@ -444,9 +481,7 @@ static tide_status emit_some(struct session_aggregate *a, struct session_result 
     return status;
 }
 
-tide_status tide__session_emit_ended(struct session_aggregate *a, int64_t watermark, struct emitter *out,
-                                     tide_error *err) {
-    if (!a->has_ended) return TIDE_OK;
+static tide_status emit_ended(struct session_aggregate *a, struct emitter *out, tide_error *err) {
     struct state_iter *iter;
     TIDE_TRY(tide__state_iter_open(a->ended, NULL, (struct str){"", 0}, (struct str){"", 0}, &iter, err));
     struct session_result *results = tide__alloc(a->batch_rows_max * sizeof *results);
@@ -474,8 +509,14 @@ tide_status tide__session_emit_ended(struct session_aggregate *a, int64_t waterm
     tide_status closed = tide__state_iter_close(iter, err);
     TIDE_TRY(status == TIDE_OK ? closed : status);
     a->has_ended = false;
-    TIDE_TRY(drop_all(a->ended, err));
-    return watermark == WATERMARK_END ? drop_all(a->table, err) : TIDE_OK;
+    return drop_all(a->ended, err);
+}
+
+tide_status tide__session_emit_ended(struct session_aggregate *a, struct emitter *out, tide_error *err) {
+    if (a->has_ended) TIDE_TRY(emit_ended(a, out, err));
+    if (!a->drops_all) return TIDE_OK;
+    a->drops_all = false;
+    return drop_all(a->table, err);
 }
 
 // --- resuming ---------------------------------------------------------------------------------------------------

@@ -96,7 +96,8 @@ void tide__windows_set_merged(struct windows *windows, struct window *window, ui
 void tide__windows_erase(struct windows *windows, size_t first, size_t count);
 // The least prefix greater than all keys that begin with this one. False if there is none (all 0xFF).
 bool tide__windows_successor(const unsigned char *prefix, unsigned char out[WINDOW_PREFIX]);
-bool tide__windows_wants_fold(const struct windows *windows, const struct window *window, bool windowed);
+bool tide__windows_wants_fold(const struct windows *windows, const struct window *window,
+                              const struct state_table_desc *desc);
 // Copies the prefixes of dead windows, ascending; NULL if there are none.
 unsigned char *tide__windows_copy_dead(const struct windows *windows, size_t *out_count);
 
