@@ -51,6 +51,12 @@ static inline void set_null(struct column *column, size_t row) {
         }                                                                                                              \
     } while (0)
 
+// Asks for what the accumulators of an update begin with a pointer to: they lie anywhere, and are needed one after the other.
+static inline void tide__aggregator_prefetch(const struct aggregator *aggregator, const struct aggregate_rows *in) {
+    for (size_t i = 0; i < in->n; i++)
+        __builtin_prefetch(*(const void *const *)(const void *)(in->payloads[i] + aggregator->offset));
+}
+
 // The accumulator of result row i.
 #define ACC_AT(type, payloads, aggregator, i) ((const type *)(const void *)((payloads)[i] + (aggregator)->offset))
 

@@ -17,6 +17,8 @@
 
 struct aggregator;
 
+enum { AGGREGATE_PIECES = 256 };
+
 // The rows of one update: row number rows[i] goes to the payload payloads[i]; NULL arguments are the kernel's business.
 struct aggregate_rows {
     unsigned char *const *payloads;
@@ -50,6 +52,16 @@ struct aggregate_kernel {
     void (*encode)(const struct aggregator *aggregator, const void *accumulator, struct strbuf *out);
     bool (*decode)(const struct aggregator *aggregator, struct str *value, void *accumulator, int64_t *charge);
     void (*release)(const struct aggregator *aggregator, void *accumulator);  // NULL: owns nothing
+    // A large accumulator can go to state in AGGREGATE_PIECES pieces, each an accumulator's fields, and be folded from there piece
+    // by piece: what merging all of them would give is then never in memory. NULL: no pieces.
+    bool (*wants_pieces)(const struct aggregator *aggregator, const void *accumulator);
+    void *(*cut)(const struct aggregator *aggregator, const void *accumulator);  // freed by tide__free
+    // Appends the fields of a piece. False: it is empty.
+    bool (*encode_piece)(const struct aggregator *aggregator, const void *accumulator, const void *cut, uint32_t piece,
+                         struct strbuf *out);
+    // Folds a piece into an accumulator. All parts of this piece must have been merged into `piece`, no part of it comes later,
+    // and after the first piece nothing else is merged.
+    void (*absorb)(const struct aggregator *aggregator, void *accumulator, const void *piece, struct arena *arena);
 };
 
 struct aggregator {
@@ -86,6 +98,7 @@ struct aggregators {
     bool owns_memory;       // some do
     bool unmergeable;       // all can be taken out again
     bool drops_known;       // some have drop_known
+    bool has_pieces;        // some can be cut
     size_t field_count;
     struct state_field *fields;  // of a state value: all accumulators one after the other
 };
@@ -108,7 +121,17 @@ void tide__aggregators_unmerge(const struct aggregators *aggregators, unsigned c
 // columns[i] (initialised for n rows, nullable) gets aggregate i's results.
 void tide__aggregators_result(const struct aggregators *aggregators, unsigned char *const *payloads, size_t n,
                               struct column *columns, struct arena *arena);
+// Asks for what the payload points at, some payloads before it is encoded.
+void tide__aggregators_prefetch(const struct aggregators *aggregators, const unsigned char *payload);
 void tide__aggregators_encode(const struct aggregators *aggregators, const unsigned char *payload, struct strbuf *out);
+// Whether a payload is better written in pieces.
+bool tide__aggregators_want_pieces(const struct aggregators *aggregators, const unsigned char *payload);
+// The same as encode, without the accumulators that go in pieces.
+void tide__aggregators_encode_rest(const struct aggregators *aggregators, const unsigned char *payload,
+                                   struct strbuf *out);
+// A whole value that holds nothing but a piece of aggregate `index`. False: it is empty.
+bool tide__aggregators_encode_piece(const struct aggregators *aggregators, uint32_t index, const unsigned char *payload,
+                                    const void *cut, uint32_t piece, struct strbuf *out);
 // Into a zeroed payload. False if the value is malformed.
 bool tide__aggregators_decode(const struct aggregators *aggregators, struct str value, unsigned char *payload,
                               int64_t *charge);

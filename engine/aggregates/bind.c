@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+enum { NOTHING_BYTES = 256 };
+
 static tide_status refuse_retract(const struct aggregate_call *call, tide_error *err) {
     return tide__fail_at(err, TIDE_ERR_PLAN, call->pos, "%s cannot take rows back, but its input has updates",
                          call->name);
@@ -70,6 +72,7 @@ tide_status tide__aggregators_bind(struct aggregators *aggregators, const struct
         aggregators->combinable &= a->kernel->combinable;
         aggregators->unmergeable &= a->kernel->unmerge != NULL;
         aggregators->drops_known |= a->kernel->drop_known != NULL;
+        aggregators->has_pieces |= a->kernel->cut != NULL;
         aggregators->owns_memory |= a->kernel->release != NULL;
     }
     describe(aggregators, arena);
@@ -155,11 +158,61 @@ void tide__aggregators_result(const struct aggregators *aggregators, unsigned ch
     }
 }
 
+void tide__aggregators_prefetch(const struct aggregators *aggregators, const unsigned char *payload) {
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        // All that own memory begin with a pointer to it.
+        if (a->kernel->release != NULL) __builtin_prefetch(*(const void *const *)(const void *)(payload + a->offset));
+    }
+}
+
 void tide__aggregators_encode(const struct aggregators *aggregators, const unsigned char *payload, struct strbuf *out) {
     for (uint32_t i = 0; i < aggregators->count; i++) {
         const struct aggregator *a = &aggregators->items[i];
         a->kernel->encode(a, payload + a->offset, out);
     }
+}
+
+static bool goes_in_pieces(const struct aggregator *a, const unsigned char *payload) {
+    return a->kernel->cut != NULL && a->kernel->wants_pieces(a, payload + a->offset);
+}
+
+bool tide__aggregators_want_pieces(const struct aggregators *aggregators, const unsigned char *payload) {
+    for (uint32_t i = 0; aggregators->has_pieces && i < aggregators->count; i++)
+        if (goes_in_pieces(&aggregators->items[i], payload)) return true;
+    return false;
+}
+
+// What an accumulator without rows is encoded as.
+static void encode_nothing(const struct aggregator *a, struct strbuf *out) {
+    _Alignas(16) static const unsigned char nothing[NOTHING_BYTES] = {0};
+    assert(a->kernel->size <= sizeof nothing);
+    a->kernel->encode(a, nothing, out);
+}
+
+void tide__aggregators_encode_rest(const struct aggregators *aggregators, const unsigned char *payload,
+                                   struct strbuf *out) {
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        if (goes_in_pieces(a, payload)) {
+            encode_nothing(a, out);
+        } else {
+            a->kernel->encode(a, payload + a->offset, out);
+        }
+    }
+}
+
+bool tide__aggregators_encode_piece(const struct aggregators *aggregators, uint32_t index, const unsigned char *payload,
+                                    const void *cut, uint32_t piece, struct strbuf *out) {
+    for (uint32_t i = 0; i < aggregators->count; i++) {
+        const struct aggregator *a = &aggregators->items[i];
+        if (i != index) {
+            encode_nothing(a, out);
+        } else if (!a->kernel->encode_piece(a, payload + a->offset, cut, piece, out)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool tide__aggregators_decode(const struct aggregators *aggregators, struct str value, unsigned char *payload,

@@ -4,6 +4,7 @@
 #include "engine/aggregates/list.h"
 
 static void update(const struct aggregator *a, struct aggregate_rows *in) {
+    tide__aggregator_prefetch(a, in);
     FOR_EACH_VALUE(struct list, in, a, acc, row, tide__list_append(acc, in->column->str[row], &in->charge));
 }
 

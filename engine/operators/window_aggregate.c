@@ -275,6 +275,9 @@ static tide_status bind_aggregates(struct window_aggregate *w, const struct plan
     struct aggregators *all = &w->aggregators;
     TIDE_TRY(tide__aggregators_bind(all, plan->aggregates, plan->aggregate_count, false, w->plan_arena, err));
     w->outputs = *all;
+    // The running total of a CUMULATE window is read back by key.
+    bool total = w->cut.kind == WINDOW_CUMULATE && !plan->attached;
+    w->pieces = all->has_pieces && all->combinable && all->count < UINT8_MAX && !total;
     w->runs = w->cut.kind == WINDOW_HOP && !plan->attached && all->unmergeable && w->cut.size / w->cut.slice > 2;
     if (!w->runs) return TIDE_OK;
     uint32_t count = 0;

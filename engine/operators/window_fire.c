@@ -110,7 +110,8 @@ static tide_status fire_slices(struct window_aggregate *w, struct window_span sp
     tide_status status = TIDE_OK;
     for (size_t i = 0; i < count && status == TIDE_OK; i++) {
         struct slice *slice = w->slices[w->plan->legacy ? i : count - 1 - i];
-        status = tide__slice_add_parts(w, slice, &merge, err);
+        status = tide__window_evict_rest(w, slice, err);
+        if (status == TIDE_OK) status = tide__slice_add_parts(w, slice, &merge, err);
     }
     if (status == TIDE_OK) status = emit_merge(w, span, &merge, out, err);
     tide__window_merge_deinit(&merge);

@@ -1,9 +1,13 @@
 #include "engine/operators/window_merge.h"
 
 #include "base/alloc.h"
+#include "engine/operators/window_run.h"
 
 #include <assert.h>
 #include <string.h>
+
+// What the groups of a batch may hold, so that many large ones are not in memory at a time.
+enum { DECODED_MAX = 4 << 20 };
 
 #define STATE_KEY_PREFIX 16
 
@@ -11,6 +15,7 @@ void tide__window_merge_init(struct window_merge *merge, const struct aggregator
     *merge = (struct window_merge){.aggregators = aggregators};
     merge->payload_size = (aggregators->payload_size + 7) & ~(size_t)7;
     tide__arena_init(&merge->arena);
+    tide__arena_init(&merge->pieces);
 }
 
 static struct merge_part *add_part(struct window_merge *merge) {
@@ -123,6 +128,7 @@ static tide_status decode_value(struct window_merge *merge, struct str value, un
     int64_t charge = 0;
     if (!tide__aggregators_decode(merge->aggregators, value, payload, &charge))
         return tide__fail(err, TIDE_ERR_RUNTIME, "the state of a window is damaged: an accumulator cannot be read");
+    merge->decoded += (size_t)charge;
     return TIDE_OK;
 }
 
@@ -153,21 +159,71 @@ static bool is_overridden(const struct window_merge *merge, const struct merge_p
     return !part[1].is_done && same_key(part->key, part[1].key);
 }
 
+// Makes the accumulator one that may be written to.
+static void own(struct window_merge *merge, unsigned char **payload, bool *owned) {
+    if (*owned) return;
+    unsigned char *copy = new_payload(merge);
+    merge->decoded += (size_t)tide__aggregators_merge(merge->aggregators, copy, *payload);
+    *payload = copy;
+    *owned = true;
+}
+
 // Adds one more accumulator of the group.
 static tide_status fold_part(struct window_merge *merge, struct merge_part *part, unsigned char **payload, bool *owned,
                              tide_error *err) {
     if (*payload == NULL) return take_payload(merge, part, payload, owned, err);
-    if (!*owned) {
-        unsigned char *copy = new_payload(merge);
-        tide__aggregators_merge(merge->aggregators, copy, *payload);
-        *payload = copy;
-        *owned = true;
-    }
+    own(merge, payload, owned);
     unsigned char *other;
     bool other_owned;
     TIDE_TRY(take_payload(merge, part, &other, &other_owned, err));
     tide__aggregators_merge(merge->aggregators, *payload, other);
     return TIDE_OK;
+}
+
+static bool is_piece_of(struct str key, struct str group) {
+    return key.len == group.len + WINDOW_PIECE_BYTES &&
+           (group.len == 0 || memcmp(key.data, group.data, group.len) == 0);
+}
+
+// All parts of the piece at the smallest key, as one accumulator that holds nothing else.
+static tide_status merge_piece(struct window_merge *merge, struct str key, unsigned char *piece, tide_error *err) {
+    const struct aggregators *aggregators = merge->aggregators;
+    unsigned char *other = tide__arena_zalloc(&merge->pieces, merge->payload_size);
+    tide_status status = TIDE_OK;
+    for (bool first = true; status == TIDE_OK; first = false) {
+        struct merge_part *part = &merge->parts[merge->heap[0]];
+        assert(part->iter != NULL);
+        status = decode_value(merge, part->value, first ? piece : other, err);
+        if (!first) tide__aggregators_merge(aggregators, piece, other);
+        if (!first) tide__aggregators_release(other, (void *)(uintptr_t)aggregators);
+        step_top(merge);
+        if (merge->heap_count == 0 || !same_key(merge->parts[merge->heap[0]].key, key)) break;
+    }
+    return status;
+}
+
+// Folds the pieces of a group into its accumulator.
+static tide_status absorb_pieces(struct window_merge *merge, struct str group, unsigned char *payload,
+                                 tide_error *err) {
+    const struct aggregators *aggregators = merge->aggregators;
+    size_t decoded = merge->decoded;
+    tide_status status = TIDE_OK;
+    while (status == TIDE_OK && merge->heap_count > 0 && is_piece_of(merge->parts[merge->heap[0]].key, group)) {
+        tide__arena_reset(&merge->pieces);
+        struct str top = merge->parts[merge->heap[0]].key;
+        struct str key = {tide__arena_strndup(&merge->pieces, top.data, top.len), top.len};
+        uint32_t index = (uint32_t)(unsigned char)key.data[group.len] - 1;
+        if (index >= aggregators->count || aggregators->items[index].kernel->absorb == NULL)
+            return tide__fail(err, TIDE_ERR_RUNTIME,
+                              "the state of a window is damaged: a piece belongs to no aggregate");
+        unsigned char *piece = tide__arena_zalloc(&merge->pieces, merge->payload_size);
+        status = merge_piece(merge, key, piece, err);
+        const struct aggregator *a = &aggregators->items[index];
+        if (status == TIDE_OK) a->kernel->absorb(a, payload + a->offset, piece + a->offset, &merge->pieces);
+        tide__aggregators_release(piece, (void *)(uintptr_t)aggregators);
+    }
+    merge->decoded = decoded;
+    return status;
 }
 
 // Folds all parts that stand at the smallest key.
@@ -182,6 +238,10 @@ static tide_status next_group(struct window_merge *merge, struct str *out_key, u
         if (!is_overridden(merge, part)) TIDE_TRY(fold_part(merge, part, &payload, &owned, err));
         step_top(merge);
     } while (merge->heap_count > 0 && same_key(merge->parts[merge->heap[0]].key, key));
+    if (merge->aggregators->has_pieces && merge->heap_count > 0 && is_piece_of(merge->parts[merge->heap[0]].key, key)) {
+        own(merge, &payload, &owned);
+        TIDE_TRY(absorb_pieces(merge, key, payload, err));
+    }
     *out_key = key;
     *out_payload = payload;
     return TIDE_OK;
@@ -218,13 +278,14 @@ tide_status tide__window_merge_next(struct window_merge *merge, size_t max, stru
     *out_n = 0;
     release_owned(merge);
     tide__arena_reset(&merge->arena);
+    merge->decoded = 0;
     if (merge->part_count == 1 && merge->parts[0].entries != NULL) {
         *out_n = next_of_table(merge, max, keys, payloads);
         return TIDE_OK;
     }
     if (merge->heap == NULL) build_heap(merge);
     size_t n = 0;
-    while (n < max && merge->heap_count > 0) {
+    while (n < max && merge->heap_count > 0 && merge->decoded < DECODED_MAX) {
         TIDE_TRY(next_group(merge, &keys[n], &payloads[n], err));
         n++;
     }
@@ -243,4 +304,5 @@ void tide__window_merge_deinit(struct window_merge *merge) {
     tide__free(merge->parts);
     tide__free(merge->heap);
     tide__arena_deinit(&merge->arena);
+    tide__arena_deinit(&merge->pieces);
 }

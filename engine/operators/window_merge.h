@@ -1,7 +1,8 @@
 // Groups of a window in key order: a k-way merge over the sorted parts that make it up.
 //
 // Parts stand in the order in which their accumulators are folded (oldest run first inside a slice; slices as Flink merges
-// them). A group that only one table holds is handed out as it lies there; otherwise it is folded into scratch memory.
+// them). A group that only one table holds is handed out as it lies there; otherwise it is folded into scratch memory. The
+// pieces of a large group (window_run.h) are folded one at a time.
 #ifndef TIDE_ENGINE_OPERATORS_WINDOW_MERGE_H
 #define TIDE_ENGINE_OPERATORS_WINDOW_MERGE_H
 
@@ -31,6 +32,8 @@ struct window_merge {
     uint32_t *heap;  // indexes of parts that are not done
     size_t heap_count;
     struct arena arena;     // keys and folded payloads of the last batch
+    struct arena pieces;    // of one piece
+    size_t decoded;         // bytes of the last batch that payloads own elsewhere
     unsigned char **owned;  // payloads of the last batch that need a release
     size_t owned_count, owned_cap;
 };

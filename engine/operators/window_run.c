@@ -23,8 +23,12 @@ struct window_run {
     struct run_part *parts;
     size_t part_count, part_cap;
     size_t bytes;
+    bool pieces;  // large groups are cut
     // Reading.
     size_t part, entry;
+    const struct memtable_entry *cut_entry;  // NULL: whose pieces come next
+    uint32_t aggregate, piece;               // the next one
+    void *cut;                               // NULL: its aggregate is not cut yet
     struct strbuf key, value;
 };
 
@@ -39,17 +43,58 @@ static void set_key(struct window_run *run, const struct run_part *part, struct 
     if (key.len > 0) tide__strbuf_append(&run->key, key.data, key.len);
 }
 
+// Goes on to the next aggregate of the entry.
+static void end_cut(struct window_run *run) {
+    tide__free(run->cut);
+    run->cut = NULL;
+    run->piece = 0;
+    run->aggregate++;
+}
+
+static bool next_piece(struct window_run *run, struct run_part *part, struct state_entry *out) {
+    const struct memtable_entry *entry = run->cut_entry;
+    for (; run->aggregate < run->aggregators->count; end_cut(run)) {
+        const struct aggregator *a = &run->aggregators->items[run->aggregate];
+        const unsigned char *accumulator = entry->bytes + a->offset;
+        if (a->kernel->cut == NULL || !a->kernel->wants_pieces(a, accumulator)) continue;
+        if (run->cut == NULL) run->cut = a->kernel->cut(a, accumulator);
+        while (run->piece < AGGREGATE_PIECES) {
+            uint32_t piece = run->piece++;
+            tide__strbuf_clear(&run->value);
+            if (!tide__aggregators_encode_piece(run->aggregators, run->aggregate, entry->bytes, run->cut, piece,
+                                                &run->value))
+                continue;
+            set_key(run, part, tide__memtable_key(part->table, entry));
+            tide__strbuf_append_char(&run->key, (char)(1 + run->aggregate));
+            tide__strbuf_append_char(&run->key, (char)piece);
+            *out = (struct state_entry){STATE_ADD, tide__strbuf_str(&run->key), tide__strbuf_str(&run->value)};
+            return true;
+        }
+    }
+    run->cut_entry = NULL;
+    return false;
+}
+
 static bool next_of_table(struct window_run *run, struct run_part *part, struct state_entry *out) {
     struct memtable_entry *const *sorted = tide__memtable_sorted(part->table);
     size_t count = tide__memtable_count(part->table);
     bool dirty_only = part->kind == WINDOW_RUN_REPLACE_DIRTY;
+    if (run->cut_entry != NULL && next_piece(run, part, out)) return true;
     while (run->entry < count && dirty_only && !(sorted[run->entry]->flags & ENTRY_DIRTY)) run->entry++;
     if (run->entry == count) return false;
     struct memtable_entry *entry = sorted[run->entry++];
-    if (run->entry + 8 < count) __builtin_prefetch(sorted[run->entry + 8]);
+    if (run->entry + 16 < count) tide__memtable_prefetch(sorted[run->entry + 16]);
+    if (run->aggregators->owns_memory && run->entry + 8 < count)
+        tide__aggregators_prefetch(run->aggregators, sorted[run->entry + 8]->bytes);
     set_key(run, part, tide__memtable_key(part->table, entry));
     tide__strbuf_clear(&run->value);
-    tide__aggregators_encode(run->aggregators, entry->bytes, &run->value);
+    if (run->pieces && !dirty_only && tide__aggregators_want_pieces(run->aggregators, entry->bytes)) {
+        tide__aggregators_encode_rest(run->aggregators, entry->bytes, &run->value);
+        run->cut_entry = entry;
+        run->aggregate = 0;
+    } else {
+        tide__aggregators_encode(run->aggregators, entry->bytes, &run->value);
+    }
     *out = (struct state_entry){dirty_only ? STATE_REPLACE : STATE_ADD, tide__strbuf_str(&run->key),
                                 tide__strbuf_str(&run->value)};
     return true;
@@ -111,15 +156,17 @@ static void run_free(struct state_source *source) {
         tide__free(run->parts[i].items);
     }
     tide__free(run->parts);
+    tide__free(run->cut);
     tide__strbuf_deinit(&run->key);
     tide__strbuf_deinit(&run->value);
     tide__free(run);
 }
 
-struct window_run *tide__window_run_new(const struct aggregators *aggregators) {
+struct window_run *tide__window_run_new(const struct aggregators *aggregators, bool pieces) {
     struct window_run *run = tide__calloc(1, sizeof *run);
     run->source = (struct state_source){run_next, run_free};
     run->aggregators = aggregators;
+    run->pieces = pieces;
     return run;
 }
 

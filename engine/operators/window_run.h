@@ -14,8 +14,13 @@ enum window_run_kind {
 
 struct window_run;
 
-// An empty run. `aggregators` is borrowed until the run is freed.
-struct window_run *tide__window_run_new(const struct aggregators *aggregators);
+// A piece of a large group has its key and these bytes: 1 + the number of the aggregate, the number of the piece. No group's key
+// begins with another's, so pieces stand right behind their group.
+enum { WINDOW_PIECE_BYTES = 2 };
+
+// An empty run. `aggregators` is borrowed until the run is freed. `pieces`: groups whose aggregates can be cut, are if they are
+// large, in parts that are added.
+struct window_run *tide__window_run_new(const struct aggregators *aggregators, bool pieces);
 // Adds one window's or slice's entries. Windows must come in ascending (start, end). Retains the table.
 void tide__window_run_add_table(struct window_run *run, int64_t start, int64_t end, struct memtable *table,
                                 enum window_run_kind kind);

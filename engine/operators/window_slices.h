@@ -56,6 +56,7 @@ struct window_aggregate {
     struct aggregators aggregators;
     struct aggregators outputs;  // without a hidden COUNT(*)
     bool runs;                   // HOP with a running window
+    bool pieces;                 // large groups go to the state table in pieces
     struct window_running running;
     struct window_top top;   // the Top-N above
     size_t groups_expected;  // in a new slice: what the last one had
@@ -114,6 +115,8 @@ void tide__window_stop_running(struct window_aggregate *w);
 tide_status tide__window_register(struct window_aggregate *w, tide_error *err) TIDE_CHECKED;
 tide_status tide__window_barrier(struct window_aggregate *w, tide_error *err) TIDE_CHECKED;
 size_t tide__window_shrink(struct window_aggregate *w, size_t bytes, tide_error *err);
+// Before a slice is folded that may have groups in pieces: what memory has of it joins them.
+tide_status tide__window_evict_rest(struct window_aggregate *w, struct slice *slice, tide_error *err) TIDE_CHECKED;
 tide_status tide__window_restore(struct window_aggregate *w, tide_error *err) TIDE_CHECKED;
 tide_status tide__window_open_range(struct window_aggregate *w, const struct slice *slice, struct state_iter **out_iter,
                                     tide_error *err) TIDE_CHECKED;

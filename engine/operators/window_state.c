@@ -131,7 +131,7 @@ static int compare_bounds(const void *a, const void *b) {
 static tide_status seal_slices(struct window_aggregate *w, struct slice **slices, size_t count, bool evict,
                                tide_error *err) {
     qsort(slices, count, sizeof *slices, compare_bounds);
-    struct window_run *run = tide__window_run_new(&w->aggregators);
+    struct window_run *run = tide__window_run_new(&w->aggregators, w->pieces);
     for (size_t i = 0; i < count; i++) seal(w, slices[i], run, evict);
     w->used_state = true;
     return tide__window_run_submit(run, w->table, err);
@@ -148,6 +148,12 @@ tide_status tide__window_barrier(struct window_aggregate *w, tide_error *err) {
 static int compare_bytes(const void *a, const void *b) {
     size_t left = tide__slice_bytes(*(struct slice *const *)a), right = tide__slice_bytes(*(struct slice *const *)b);
     return (left < right) - (left > right);
+}
+
+tide_status tide__window_evict_rest(struct window_aggregate *w, struct slice *slice, tide_error *err) {
+    if (!w->pieces || !slice->evicted || slice->replacing) return TIDE_OK;
+    if (slice->active == NULL && slice->frozen_count == 0) return TIDE_OK;
+    return seal_slices(w, &slice, 1, true, err);
 }
 
 size_t tide__window_shrink(struct window_aggregate *w, size_t bytes, tide_error *err) {

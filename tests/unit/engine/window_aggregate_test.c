@@ -365,6 +365,61 @@ START_TEST(cuts_do_not_show_on_rocksdb) {
 }
 END_TEST
 
+// --- huge groups ----------------------------------------------------------------------------------------------------
+
+// Sets of more than 16 KiB go to the state table in pieces, beside small ones and groups whose keys are longer than others'.
+static char *run_huge(struct window window, const int *keys, bool disturbed, bool *out_evicted) {
+    enum { HUGE_ROWS = 24000, BATCH = 500 };
+    static const struct fake_aggregate aggregates[] = {{"COUNT", FAKE_V, true, -1}, {"SUM", FAKE_V, true, -1},
+                                                       {"COUNT", -1, .filter = -1}, {"LISTAGG", FAKE_S, true, -1},
+                                                       {"AVG", FAKE_D, true, -1},   {0}};
+    static const char *const names[] = {"", "a", "aa", "a\x01", "a\x01\x01", "b"};
+    struct fake fake;
+    fake_init(&fake, STATE_BACKEND_MEMORY, NULL);
+    fake_window_aggregate(&fake, window, keys, aggregates);
+    fake_open(&fake);
+    static struct fake_row rows[BATCH];
+    uint64_t seed = 7;
+    for (int64_t i = 0; i < HUGE_ROWS; i++) {
+        // Most rows belong to one group.
+        size_t name = next_random(&seed) % 10;
+        rows[i % BATCH] = (struct fake_row){.s = names[name < 6 ? name : 1],
+                                            .v = (int32_t)(next_random(&seed) % 9000),
+                                            .d = (int64_t)(next_random(&seed) % 7000),
+                                            .ts = i * 5};
+        if (i % BATCH != BATCH - 1) continue;
+        fake_push(&fake, rows, BATCH, 100);
+        int64_t step = i / BATCH;
+        if (disturbed && step % 12 == 8) fake_shrink(&fake, SIZE_MAX);
+        if (disturbed && step % 12 == 10) fake_barrier(&fake);
+        if (disturbed && step % 24 == 20) fake_reload(&fake);
+        fake_watermark(&fake, i * 5 - 20000);
+    }
+    fake_watermark(&fake, WATERMARK_END);
+    struct state_stats stats;
+    tide__state_stats(fake.store, &stats);
+    *out_evicted = stats.entries > 0;
+    char *text = fake.out.text.data;
+    fake.out.text = (struct strbuf){0};
+    fake_deinit(&fake);
+    return text;
+}
+
+START_TEST(a_huge_group_may_be_in_pieces) {
+    static const int key_s[] = {FAKE_S, -1};
+    const struct window *const windows[] = {&tumble, &hop, &cumulate};
+    const int *keys = _i % 2 ? key_s : no_keys;
+    bool evicted;
+    char *expected = run_huge(*windows[_i / 2], keys, false, &evicted);
+    ck_assert(!evicted && strlen(expected) > 50);
+    char *got = run_huge(*windows[_i / 2], keys, true, &evicted);
+    ck_assert(evicted);
+    ck_assert_str_eq(got, expected);
+    free(got);
+    free(expected);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("window_aggregate");
     TCase *windows = tcase_create("windows");
@@ -382,6 +437,7 @@ int main(void) {
     tcase_add_loop_test(cuts, cuts_do_not_show_when_sequential, 0, count);
     tcase_add_loop_test(cuts, cuts_do_not_show_in_a_running_window, 0, count);
     tcase_add_loop_test(cuts, cuts_do_not_show_on_rocksdb, 0, count);
+    tcase_add_loop_test(cuts, a_huge_group_may_be_in_pieces, 0, 6);
     suite_add_tcase(suite, cuts);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
