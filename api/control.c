@@ -2,6 +2,8 @@
 //
 //   savepoint PATH\n  ->  ok\n | error MESSAGE\n
 //   stop\n            ->  ok\n
+//   checkpoint\n      ->  ok\n, once a checkpoint that began after the request is durable
+//   status\n          ->  ok\n and lines of facts (api/status.h)
 //
 // The job looks at it between batches; it never waits for a client. Paths longer than sockaddr_un allows are reached
 // through /proc/self/fd of the folder.
@@ -74,6 +76,7 @@ bool tide__api_control_pending(struct control *control) {
     double now = tide__api_seconds();
     if (now - control->last_look < POLL_SECONDS) return false;
     control->last_look = now;
+    if (control->client >= 0) return false;  // one at a time
     struct pollfd fd = {.fd = control->listener, .events = POLLIN};
     return poll(&fd, 1, 0) > 0;
 }
@@ -102,6 +105,8 @@ enum control_request tide__api_control_poll(struct control *control, const char 
     static const char savepoint[] = "savepoint ";
     if (read_line(control->client, control->request, sizeof control->request, &control->request_len)) {
         if (strcmp(control->request, "stop") == 0) return CONTROL_STOP;
+        if (strcmp(control->request, "status") == 0) return CONTROL_STATUS;
+        if (strcmp(control->request, "checkpoint") == 0) return CONTROL_CHECKPOINT;
         if (strncmp(control->request, savepoint, sizeof savepoint - 1) == 0) {
             *out_path = control->request + sizeof savepoint - 1;
             return CONTROL_SAVEPOINT;
@@ -119,7 +124,33 @@ void tide__api_control_reply(struct control *control, bool ok, const char *messa
     control->client = -1;
 }
 
-tide_status tide__api_control_ask(const char *state_dir, const char *request, bool *out_running, tide_error *err) {
+void tide__api_control_send(struct control *control, struct str text) {
+    struct strbuf answer = {0};
+    tide__strbuf_append_c(&answer, "ok\n");
+    tide__strbuf_append_str(&answer, text);
+    // The socket's buffer takes it; a client that does not read must not hold up the job.
+    (void)!send(control->client, answer.data, answer.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    tide__strbuf_deinit(&answer);
+    close(control->client);
+    control->client = -1;
+}
+
+static tide_status exchange(int fd, const char *request, struct strbuf *out, tide_error *err) {
+    size_t len = strlen(request);
+    bool sent = send(fd, request, len, MSG_NOSIGNAL) == (ssize_t)len;
+    for (ssize_t got = 1; sent && got > 0;) {
+        char *at = tide__strbuf_reserve(out, 4096);
+        got = read(fd, at, 4096);
+        if (got > 0) out->len += (size_t)got;
+    }
+    if (out->len == 0) return tide__fail(err, TIDE_ERR_IO, "the running job did not answer");
+    out->data[out->len] = '\0';
+    if (strncmp(out->data, "ok\n", 3) == 0) return TIDE_OK;
+    return tide__fail(err, TIDE_ERR_IO, "the running job: %.*s", (int)strcspn(out->data, "\n"), out->data);
+}
+
+tide_status tide__api_control_read(const char *state_dir, const char *request, struct strbuf *out, bool *out_running,
+                                   tide_error *err) {
     *out_running = false;
     int folder = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return tide__fail_errno(err, errno, "can't open %s", state_dir);
@@ -128,16 +159,19 @@ tide_status tide__api_control_ask(const char *state_dir, const char *request, bo
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && address(folder, &where) && connect(fd, (struct sockaddr *)&where, sizeof where) == 0) {
         *out_running = true;
-        char reply[1300] = "";
-        size_t len = strlen(request);
-        bool sent = send(fd, request, len, MSG_NOSIGNAL) == (ssize_t)len;
-        ssize_t got = sent ? read(fd, reply, sizeof reply - 1) : -1;
-        if (got <= 0)
-            status = tide__fail(err, TIDE_ERR_IO, "the running job did not answer");
-        else if (strncmp(reply, "ok", 2) != 0)
-            status = tide__fail(err, TIDE_ERR_IO, "the running job: %.*s", (int)strcspn(reply, "\n"), reply);
+        struct strbuf answer = {0};
+        status = exchange(fd, request, &answer, err);
+        if (status == TIDE_OK) tide__strbuf_append(out, answer.data + 3, answer.len - 3);
+        tide__strbuf_deinit(&answer);
     }
     if (fd >= 0) close(fd);
     close(folder);
+    return status;
+}
+
+tide_status tide__api_control_ask(const char *state_dir, const char *request, bool *out_running, tide_error *err) {
+    struct strbuf ignored = {0};
+    tide_status status = tide__api_control_read(state_dir, request, &ignored, out_running, err);
+    tide__strbuf_deinit(&ignored);
     return status;
 }

@@ -1,6 +1,7 @@
 // One job from its first row (or from a savepoint) to its end, to a stop, or to a failure.
 #include "api/job.h"
 
+#include "api/status.h"
 #include "base/alloc.h"
 #include "base/killpoint.h"
 #include "base/time.h"
@@ -15,6 +16,7 @@
 
 #define CHECKPOINT_INTERVAL_DEFAULT_MS 10000
 #define PROGRESS_SECONDS 0.2
+#define SAMPLE_SECONDS   1.0
 
 // --- the working folder ------------------------------------------------------------------------------------------------
 
@@ -239,12 +241,21 @@ static void show_progress(struct job *job, double now) {
     handler->on_progress(handler->ctx, &progress);
 }
 
+static void sample_speed(struct job *job, double now) {
+    if (now - job->samples[1].seconds < SAMPLE_SECONDS) return;
+    job->samples[0] = job->samples[1];
+    job->samples[1].seconds = now;
+    job->samples[1].rows = tide__task_rows(job->task);
+}
+
 // Asked after each batch: is there anything but rows to see to?
 static bool wants_attention(void *ctx) {
     struct job *job = ctx;
     const tide_handler *handler = job->run->handler;
     double now = tide__api_seconds();
     show_progress(job, now);
+    sample_speed(job, now);
+    if (job->answers_checkpoint && !tide__api_checkpoint_busy(job)) return true;
     if (handler != NULL && handler->interrupted != NULL) job->interrupted = handler->interrupted(handler->ctx);
     if (job->interrupted != 0) return true;
     if (job->checkpoints && job->interval_ms > 0 && (now - job->last_started) * 1000 >= (double)job->interval_ms) return true;
@@ -286,6 +297,32 @@ static tide_status stop_with_checkpoint(struct job *job, tide_error *err) {
     return tide__fail_hint(err, "The same command resumes the job.");
 }
 
+static void send_status(struct job *job) {
+    struct status_facts facts;
+    struct strbuf text = {0};
+    tide__status_init(&facts);
+    tide__status_text(&facts, "job", "", "script", job->run->name);
+    tide__status_text(&facts, "job", "", "job", job->plan->settings.job_name);
+    tide__api_status_live(job, &facts);
+    tide__status_write(&facts, &text);
+    tide__api_control_send(job->run->control, tide__strbuf_str(&text));
+    tide__strbuf_deinit(&text);
+    tide__status_deinit(&facts);
+}
+
+// A client wants a checkpoint to read: the job goes on while it is written.
+static tide_status serve_checkpoint(struct job *job, tide_error *err) {
+    if (tide__api_checkpoint_busy(job)) return TIDE_OK;
+    if (job->answers_checkpoint) {
+        job->answers_checkpoint = false;
+        tide__api_control_reply(job->run->control, true, "");
+    }
+    if (!job->asked_for_checkpoint) return TIDE_OK;
+    job->asked_for_checkpoint = false;
+    job->answers_checkpoint = true;
+    return tide__api_checkpoint_begin(job, NULL, CHECKPOINT_ANY, err);
+}
+
 static tide_status answer_request(struct job *job, tide_error *err) {
     const char *path;
     switch (tide__api_control_poll(job->run->control, &path)) {
@@ -294,6 +331,8 @@ static tide_status answer_request(struct job *job, tide_error *err) {
         tide__api_control_reply(job->run->control, true, "");
         job->asked_to_stop = true;
         return TIDE_OK;
+    case CONTROL_STATUS: send_status(job); return TIDE_OK;
+    case CONTROL_CHECKPOINT: job->asked_for_checkpoint = true; return TIDE_OK;
     case CONTROL_SAVEPOINT: break;
     }
     tide_error failure;
@@ -306,7 +345,9 @@ static tide_status answer_request(struct job *job, tide_error *err) {
 // Between two segments.
 static tide_status see_to(struct job *job, tide_error *err) {
     TIDE_TRY(tide__api_checkpoint_poll(job, err));
-    if (job->run->control != NULL) TIDE_TRY(answer_request(job, err));
+    if (job->run->control != NULL && !job->asked_for_checkpoint && !job->answers_checkpoint)
+        TIDE_TRY(answer_request(job, err));
+    if (job->run->control != NULL) TIDE_TRY(serve_checkpoint(job, err));
     if (job->interrupted >= 2) return tide__fail(err, TIDE_ERR_NO_CHECKPOINT, "stopped at once, without a checkpoint");
     if (job->interrupted == 1 || job->asked_to_stop) return stop_with_checkpoint(job, err);
     bool due = job->interval_ms > 0 && (tide__api_seconds() - job->last_started) * 1000 >= (double)job->interval_ms;
@@ -390,7 +431,8 @@ static tide_status run_opened(struct job *job, tide_error *err) {
         if (stop_row < done) stop_row = done;
     }
     begin_result(job);
-    job->last_started = tide__api_seconds();
+    job->last_started = job->began = tide__api_seconds();
+    job->rows_began = tide__task_rows(job->task);
     TIDE_TRY(run_to_end(job, stop_row, err));
     if (run->stopped) return TIDE_OK;
     TIDE_TRY(finish(job, err));

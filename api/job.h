@@ -55,6 +55,7 @@ struct job {
     uint64_t done, deltas;           // checkpoints written; of them deltas
     uint64_t last_bytes, bytes;      // of the last one; of all
     double seconds_max;              // from barrier to durable
+    double last_seconds;             // of the last one
 
     // collecting rows
     tide_column *columns;
@@ -65,6 +66,14 @@ struct job {
     double last_progress;
     int interrupted;                 // 0, 1 or 2
     bool asked_to_stop;              // over the socket
+    bool asked_for_checkpoint;       // a client waits for one that has not begun
+    bool answers_checkpoint;         // it waits for the one on its way
+    double began;                    // when the job started in this process, and the rows it had then
+    uint64_t rows_began;
+    struct {
+        double seconds;
+        uint64_t rows;
+    } samples[2];                    // about a second apart: how fast it is now
 };
 
 // Takes a checkpoint: barrier now, the rest in the background. `path` NULL: the next one of the state directory.

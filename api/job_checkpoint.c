@@ -30,6 +30,7 @@ static void finished(struct job *job, const tide_error *failure, const struct ch
         job->last_bytes = written->bytes;
         job->bytes += written->bytes;
         job->last_finished = tide__api_seconds();
+        job->last_seconds = seconds;
         if (seconds > job->seconds_max) job->seconds_max = seconds;
     }
     pthread_cond_broadcast(&job->idle);

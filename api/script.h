@@ -88,7 +88,7 @@ struct str tide__api_explain_text(const struct plan *plan, struct arena *arena);
 
 // --- the control socket ----------------------------------------------------------------------------------------------
 
-enum control_request { CONTROL_NONE, CONTROL_SAVEPOINT, CONTROL_STOP };
+enum control_request { CONTROL_NONE, CONTROL_SAVEPOINT, CONTROL_STOP, CONTROL_STATUS, CONTROL_CHECKPOINT };
 tide_status tide__api_control_open(const char *state_dir, struct control **out, tide_error *err) TIDE_CHECKED;
 void tide__api_control_close(struct control *control);
 // A request that has come in, if any. out_path (CONTROL_SAVEPOINT) is valid until the reply.
@@ -97,7 +97,12 @@ enum control_request tide__api_control_poll(struct control *control, const char 
 bool tide__api_control_pending(struct control *control);
 // Answers the request and ends its connection. message: "" or the error.
 void tide__api_control_reply(struct control *control, bool ok, const char *message);
-// The other side: sends a request to the job running in state_dir. *out_running false: nobody listens there.
+// Answers with text.
+void tide__api_control_send(struct control *control, struct str text);
+// The other side: sends a request and reads the whole answer; *out is what follows the `ok`.
+tide_status tide__api_control_read(const char *state_dir, const char *request, struct strbuf *out, bool *out_running,
+                                   tide_error *err) TIDE_CHECKED;
+// Sends a request to the job running in state_dir. *out_running false: nobody listens there.
 tide_status tide__api_control_ask(const char *state_dir, const char *request, bool *out_running, tide_error *err) TIDE_CHECKED;
 
 #endif

@@ -333,3 +333,39 @@ void tide__task_stats(const struct task *task, struct task_stats *out) {
     }
     if (task->source_count == 0) out->watermark = WATERMARK_NONE;
 }
+
+// Later than any row: what is asked for is the windows that are open.
+#define FAR_AWAY_MS (INT64_C(1) << 52)
+
+static int64_t next_trigger(const struct operator* op) {
+    if (op->class->next_trigger == NULL || op->stats.windows_open == 0) return WATERMARK_END;
+    int64_t trigger = op->class->next_trigger(op, FAR_AWAY_MS);
+    return trigger < FAR_AWAY_MS / 2 ? trigger : WATERMARK_END;
+}
+
+bool tide__task_node_stats(const struct task *task, size_t index, struct task_node_stats *out) {
+    if (index >= task->node_count) return false;
+    const struct task_node *node = &task->nodes[index];
+    *out = (struct task_node_stats){.operator_id = node->plan->operator_id, .next_trigger = WATERMARK_END};
+    if (node->source != NULL) {
+        const struct source *source = node->source;
+        out->kind = TASK_PART_SOURCE;
+        out->watermark = node->watermark_out;
+        out->reached = source->reached > 0 ? source->reached : WATERMARK_NONE;
+        out->rows_out = source->rows;
+        out->waiting = source->waiting;
+        out->idle = source->idle;
+        out->ended = source->ended;
+        return true;
+    }
+    const struct operator* op = node->op;
+    out->kind = node->plan->kind == PLAN_SINK ? TASK_PART_SINK : TASK_PART_OPERATOR;
+    out->watermark = op->watermark;
+    out->next_trigger = next_trigger(op);
+    out->rows_in = op->stats.rows_in;
+    out->rows_out = op->stats.rows_out;
+    out->late_rows = op->stats.late_rows;
+    out->windows_fired = op->stats.windows_fired;
+    out->windows_open = op->stats.windows_open;
+    return true;
+}

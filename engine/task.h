@@ -71,4 +71,18 @@ struct task_stats {
 };
 void tide__task_stats(const struct task *task, struct task_stats *out);
 
+// One node of the plan.
+struct task_node_stats {
+    enum task_part_kind kind;
+    const char *operator_id;
+    int64_t watermark;       // that has passed it
+    int64_t next_trigger;    // the watermark that will fire the next open window; WATERMARK_END: there is none
+    uint64_t rows_in, rows_out, late_rows, windows_fired, windows_open;
+    // sources: rows given out are rows_out
+    int64_t reached;         // the largest watermark seen so far; WATERMARK_NONE: none
+    bool waiting, idle, ended;
+};
+// False: there is no node `index`.
+bool tide__task_node_stats(const struct task *task, size_t index, struct task_node_stats *out);
+
 #endif

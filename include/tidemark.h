@@ -187,6 +187,13 @@ TIDE_API tide_status tide_savepoint_salvage(const char *path, const char *out_pa
                                    tide_error *err);
 // Lists the checkpoints of a state directory.
 TIDE_API tide_status tide_savepoint_list(const char *state_dir, tide_write_fn *write, void *ctx, tide_error *err);
+// What a job is doing: of a running one as it says itself, of a stopped one as its newest checkpoint has it. window: explains why
+// that window ("START" or "START,END") has not fired, key ("NAME=VALUE") what it holds of that key; both may be NULL.
+TIDE_API tide_status tide_job_status(const char *state_dir, const char *window, const char *key, enum tide_inspect_format format,
+                                tide_write_fn *write, void *ctx, tide_error *err);
+// SQL over the state of a running job as of now (it takes a checkpoint and goes on), of a stopped one as of its newest checkpoint.
+TIDE_API tide_status tide_job_query(const char *state_dir, const char *sql, size_t sql_len, const tide_handler *handler,
+                               tide_error *err);
 // Asks a running job to stop with a checkpoint.
 TIDE_API tide_status tide_stop(const char *state_dir, tide_error *err);
 

@@ -20,6 +20,8 @@ static const struct {
     {"explain", tool_explain, "show a script's plan"},
     {"inspect", tool_inspect, "look into a savepoint or a state directory"},
     {"savepoint", tool_savepoint, "take, verify, salvage or list savepoints"},
+    {"status", tool_status, "what a job is doing, and why a window has not fired"},
+    {"query", tool_query, "SQL over the state of a running job"},
     {"stop", tool_stop, "stop a running job with a checkpoint"},
 };
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])

@@ -12,6 +12,8 @@ int tool_explain(int argc, char **argv);
 int tool_inspect(int argc, char **argv);
 int tool_savepoint(int argc, char **argv);
 int tool_stop(int argc, char **argv);
+int tool_status(int argc, char **argv);
+int tool_query(int argc, char **argv);
 
 // --- text on stderr -----------------------------------------------------------------------------------------------------
 

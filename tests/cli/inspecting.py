@@ -3,7 +3,7 @@
 
 usage: inspecting.py [--bin PATH] [-v] [NAME]...      as run.py
 """
-import collections, json, sys
+import collections, json, subprocess, sys
 
 import run
 from run import Place, need
@@ -198,6 +198,48 @@ def test_the_connector_reads_a_savepoint_and_goes_on(p):
         p.run('run', 'z.sql', exit=code)
     p.write('z.sql', table.replace('DOUBLE', 'INT') % ('a.sp', 'window_aggregate_1') + 'SELECT * FROM s;\n')
     need('is DOUBLE, not INT' in p.run('run', 'z.sql', exit=2).stderr, 'a wrong type')
+
+
+def test_a_running_job_can_be_asked(p):
+    p.write('job.sql', run.WATCHED.replace('c BIGINT', 'k STRING, c BIGINT').replace('window_start, COUNT(*)', 'window_start, k, COUNT(*)').replace('window_end;', 'window_end, k;'))
+    run.arrives(p, 'a', 0, 25)
+    job = subprocess.Popen([p.binary, 'run', 'job.sql', '--state-dir', 'state'], cwd=p.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    status = lambda: json.loads(p.run('status', 'state', '-o', 'json', exit=0).stdout)
+    query = lambda text: [json.loads(l) for l in p.run('query', 'state', text, '-o', 'json', exit=0).stdout.splitlines()]
+    try:
+        run.wait_for(lambda: p.run('status', 'state', '-o', 'json').returncode == 0 and status()['job'].get('rows') == 25, 'the job did not read its rows')
+        s = status()
+        need(s['job']['running'] and s['job']['windows_fired'] == 2 and s['job']['windows_open'] == 1 and s['job']['late_rows'] == 0, s['job'])
+        need(s['sources'] == [{'name': 'scan-1', 'rows': 25, 'watermark': '2024-01-01 00:00:23.000', 'reached': '2024-01-01 00:00:23.000', 'waiting': True, 'idle': False, 'ended': False,
+                               'holds_back': True}], s['sources'])
+        need(s['operators'][0]['next_window_end'] == '2024-01-01 00:00:30.000', s['operators'])
+        need('no checkpoint yet' in p.run('status', 'state', '--why', '2024-01-01 00:00:20', exit=2).stderr, 'why without a plan')
+        early = lambda: {(e['k'], e['window_start'][17:19], e['COUNT(*)']) for e in query('SELECT * FROM window_aggregate_1')}
+        need(early() == {('k0', '20', 3), ('k1', '20', 2)}, early())
+        run.arrives(p, 'b', 25, 28)
+        run.wait_for(lambda: status()['job']['rows'] == 28, 'the job did not go on')
+        need(early() == {('k0', '20', 4), ('k1', '20', 4)}, early())
+        need(status()['checkpoint']['taken'] >= 2 and job.poll() is None, 'a query takes a checkpoint and the job goes on')
+        why = p.run('status', 'state', '--why', '2024-01-01 00:00:20', 'k=k1', exit=0).stdout
+        need('reaches 2024-01-01 00:00:29.999; the watermark here is 2024-01-01 00:00:26.000' in why and 'lacks 3.999 s' in why and 'COUNT(*)=4' in why, why)
+        run.arrives(p, 'c', 5, 6)                     # late
+        run.arrives(p, 'd', 31, 32)
+        run.wait_for(lambda: status()['job']['windows_fired'] == 3, 'the window did not fire')
+        need(status()['job']['late_rows'] == 1, status()['job'])
+        why = p.run('status', 'state', '--why', '2024-01-01 00:00:20', exit=0).stdout
+        need('It has fired' in why and 'so far: 1' in why, why)
+        need('idle' in p.run('status', 'state', '-o', 'csv', exit=0).stdout, 'csv')
+        watch = subprocess.run(['timeout', '2', p.binary, 'status', 'state', '--watch'], cwd=p.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+        need(watch.count('running, process') >= 1, watch)
+    finally:
+        p.run('stop', 'state'); job.wait(60)
+    need(job.returncode == 5, f'exit {job.returncode}')
+    s = status()
+    need(not s['job']['running'] and s['job']['rows'] == 30 and s['windows'][0]['end'] == '2024-01-01 00:00:40.000', s)
+    need('stopped' in p.run('status', 'state', exit=0).stdout, 'it does not say that the job is stopped')
+    done = p.run('query', 'state', 'SELECT COUNT(*) AS n FROM window_aggregate_1', '-o', 'json', exit=0)
+    need(json.loads(done.stdout) == {'n': 1} and 'no job runs' in done.stderr, done)
+    p.run('status', 'in', exit=3); p.run('status', 'nothing', exit=1); p.run('query', 'in', 'SELECT 1', exit=3); p.run('status', exit=2); p.run('query', 'state', exit=2)
 
 
 if __name__ == '__main__':

@@ -211,7 +211,7 @@ def check_command_line_page(a):
     documented = set(re.findall(r'--[a-z][a-z-]+', page)) - {'--help', '--version'}
     helped = set()
     for f in (ROOT / 'tools').glob('*.c'):
-        for text in re.findall(r'static const char help\[\] =(.*?);\n\n', f.read_text(), re.S):
+        for text in re.findall(r'static const char (?:\w+_)?help\[\] =(.*?);\n\n', f.read_text(), re.S):
             helped |= set(re.findall(r'--[a-z][a-z-]+', text)) - {'--help', '--version'}
     yield from (f'docs/cli.md: no help text has {o}' for o in sorted(documented - helped))
     yield from (f'docs/cli.md does not have {o}' for o in sorted(helped - documented))
