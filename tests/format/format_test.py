@@ -216,6 +216,63 @@ def check_nothing_tells_of_the_machine(test):
         raise Failure('the manifest holds a path or a name of this machine')
 
 
+# --- forged ----------------------------------------------------------------------------------------------------------
+
+def forge(test, sp, change, file):
+    """The savepoint with another manifest, all checksums right."""
+    import struct, xxhash, zstandard
+    manifest = test.reader.pb.Manifest()
+    manifest.CopyFrom(sp.manifest)
+    change(manifest)
+    raw = manifest.SerializeToString()
+    frame = zstandard.ZstdCompressor(level=1).compress(raw)
+    offset = struct.unpack_from('<Q', sp.data, len(sp.data) - 32)[0]
+    file.write_bytes(sp.data[:offset] + frame + struct.pack('<QIIQ', offset, len(frame), len(raw), xxhash.xxh3_64_intdigest(frame)) + b'TIDESAVE')
+
+
+def pending(test, run, folder, name_bytes=0):
+    text = lambda b: test.reader.varint(len(b)) + b
+    return b'\x02' + text(run) + b'\x09' + b'\x01' + text(folder) + b'\x00' + b'\x05' + bytes(8) + test.reader.varint(0)
+
+
+def check_a_hostile_savepoint_writes_nowhere_else(test):
+    """Names that lead out of the sink's folder and the state directory, in a file whose checksums are right."""
+    place = test.place('hostile', jobs.JOBS['topn'])
+    sp = test.reader.Savepoint(test.stop_after(place, 300))
+    forge(test, sp, lambda m: None, place.folder / 'same.savepoint')
+    test.tool('run', 'job.sql', '--from', 'same.savepoint', '--state-dir', 'same', '--progress', 'never', cwd=place.folder)
+    sink = next(i for i, p in enumerate(sp.manifest.snapshot.parts) if p.kind == test.reader.pb.PART_SINK)
+
+    def set_sink(run, folder):
+        def change(m):
+            m.snapshot.parts[sink].saved = pending(test, run, folder)
+        return change
+
+    def set_field(owner, name, value):
+        return lambda m: setattr(owner(m), name, value)
+    run = sp.manifest.run_id.encode()
+    changes = {f'folder {f!r}': set_sink(run, f) for f in (b'../', b'../../evil/', b'/tmp/evil/', b'a=1/../../', b'./', b'a=1//', b'no-slash', b'a\0b/', b'..//')}
+    changes |= {f'run {r!r} of the sink': set_sink(r, b'') for r in (b'../../evil', b'/tmp/evil', b'x/y')}
+    changes |= {f'run {r!r}': set_field(lambda m: m, 'run_id', r) for r in ('../../evil', '/tmp/evil', '', 'a/b', 'x' * 300, 'A')}
+    changes |= {f'table {n!r}': set_field(lambda m: m.tables[0], 'name', n) for n in ('../../evil', '/tmp/evil', 'a/b', '')}
+    changes |= {f'operator {n!r}': set_field(lambda m: m.tables[0], 'operator_id', n) for n in ('../../evil', '/tmp/evil')}
+    outside = lambda: sorted(str(f) for f in place.folder.parent.rglob('*') if '/victim' not in str(f))
+    for n, (what, change) in enumerate(changes.items()):
+        victim = place.folder / f'victim-{n}'
+        victim.mkdir()
+        for name in ('job.sql', 'bid.csv'):
+            shutil.copy(place.folder / name, victim)
+        forge(test, sp, change, victim / 'x.savepoint')
+        before = outside()
+        p = subprocess.run([test.binary, 'run', 'job.sql', '--from', 'x.savepoint', '--state-dir', 'D', '--progress', 'never'], cwd=victim,
+                           capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+        harmless = what.startswith('run ') and ('of the sink' in what or '/' not in what)    # names of files that are not here
+        if p.returncode != 3 and not (harmless and p.returncode == 0):
+            raise Failure(f'{what}: exit {p.returncode}: {p.stderr[-300:]}')
+        if outside() != before or {f.name for f in victim.iterdir()} - {'job.sql', 'bid.csv', 'x.savepoint', 'D', 'out'} or pathlib.Path('/tmp/evil').exists():
+            raise Failure(f'{what}: something was written elsewhere: {sorted(set(outside()) - set(before))}')
+
+
 # --- frozen ----------------------------------------------------------------------------------------------------------
 
 def run_from(test, folder, place, savepoint):

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -50,6 +51,13 @@ static struct strbuf small_savepoint(void) {
     return bytes;
 }
 
+// The file, and where in it; or that it is no such file or of another version.
+static bool has_place(const tide_error *err) {
+    return strstr(err->message, "FILE") != NULL &&
+           (strstr(err->message, "at offset ") != NULL || strstr(err->message, "is not a savepoint") != NULL ||
+            strstr(err->message, "format version") != NULL);
+}
+
 START_TEST(every_truncation_is_refused) {
     struct strbuf bytes = small_savepoint();
     tide_error err;
@@ -57,6 +65,7 @@ START_TEST(every_truncation_is_refused) {
     for (size_t len = 0; len < bytes.len; len++) {
         ck_assert_msg(read_all(bytes.data, len, &err) == TIDE_ERR_SAVEPOINT, "cut to %zu bytes", len);
         ck_assert_str_eq(err.file, "FILE");
+        ck_assert_msg(has_place(&err), "cut to %zu bytes: %s", len, err.message);
     }
     tide__strbuf_deinit(&bytes);
 }
@@ -69,9 +78,46 @@ START_TEST(every_flipped_bit_is_noticed) {
         bytes.data[bit / 8] ^= (char)(1 << (bit % 8));
         ck_assert_msg(read_all(bytes.data, bytes.len, &err) == TIDE_ERR_SAVEPOINT, "bit %zu of byte %zu", bit % 8,
                       bit / 8);
+        ck_assert_msg(has_place(&err), "bit %zu of byte %zu: %s", bit % 8, bit / 8, err.message);
         bytes.data[bit / 8] ^= (char)(1 << (bit % 8));
     }
     tide__strbuf_deinit(&bytes);
+}
+END_TEST
+
+// Many chunks: the message names the one that holds the byte, and memory stays that of one chunk.
+START_TEST(damage_of_a_large_one_is_noticed_and_named) {
+    char *dir = sample_dir();
+    char path[256];
+    snprintf(path, sizeof path, "%s/large.savepoint", dir);
+    sample_write(path, (struct sample_shape){.windows = 40, .keys = 5000, .keyed = 20000});
+    struct strbuf bytes = sample_read(path);
+    tide_error err;
+    ck_assert_int_eq(read_all(bytes.data, bytes.len, &err), TIDE_OK);
+    uint64_t random = 88172645463325252u;
+    const char *wanted = getenv("TIDE_TEST_SAMPLES");
+    long samples = wanted != NULL ? strtol(wanted, NULL, 10) : 300;
+    for (long i = 0; i < samples; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        size_t at = (size_t)(random >> 8) % bytes.len;
+        if (i % 4 == 0) {
+            ck_assert_msg(read_all(bytes.data, at, &err) == TIDE_ERR_SAVEPOINT, "cut to %zu bytes", at);
+        } else {
+            bytes.data[at] ^= (char)(1 << (random & 7));
+            ck_assert_msg(read_all(bytes.data, bytes.len, &err) == TIDE_ERR_SAVEPOINT, "byte %zu", at);
+            bytes.data[at] ^= (char)(1 << (random & 7));
+        }
+        ck_assert_msg(has_place(&err), "byte %zu: %s", at, err.message);
+    }
+    struct rusage used;
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &used), 0);
+#ifndef __SANITIZE_ADDRESS__
+    ck_assert_int_lt(used.ru_maxrss, 256 << 10);
+#endif
+    tide__strbuf_deinit(&bytes);
+    sample_dir_remove(dir);
 }
 END_TEST
 
@@ -349,6 +395,7 @@ TCase *make_damage_case(void) {
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, every_truncation_is_refused);
     tcase_add_test(tests, every_flipped_bit_is_noticed);
+    tcase_add_test(tests, damage_of_a_large_one_is_noticed_and_named);
     tcase_add_test(tests, bytes_behind_the_end_are_noticed);
     tcase_add_test(tests, a_newer_format_is_refused_by_name);
     tcase_add_test(tests, another_file_is_no_savepoint);
