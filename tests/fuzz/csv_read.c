@@ -1,4 +1,4 @@
-// Fuzz target: CSV. The first byte chooses options, the second the block size; the rest is a file. Read in one block, in
+// Fuzz target: CSV. The first byte chooses options and types, the second the block size; the rest is a file. Read in one block, in
 // small blocks, and by the slow parser alone, it must give the same rows and the same error.
 #include "base/alloc.h"
 #include "engine/expr/eval.h"
@@ -101,10 +101,23 @@ static void parse_blocks(const struct format_reader *reader, const char *data, s
     }
 }
 
+static void choose_types(unsigned choice, struct type types[FIELDS]) {
+    const struct type all[][FIELDS] = {
+        {tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0), tide__type_make(TYPE_BIGINT, true),
+         tide__type_make_sized(TYPE_DECIMAL, true, 10, 2), tide__type_make(TYPE_VARCHAR, true)},
+        {tide__type_make(TYPE_BOOLEAN, true), tide__type_make(TYPE_INT, true), tide__type_make(TYPE_DOUBLE, true),
+         tide__type_make(TYPE_DATE, true)},
+        {tide__type_make(TYPE_TINYINT, true), tide__type_make(TYPE_FLOAT, true),
+         tide__type_make_sized(TYPE_DECIMAL, true, 30, 10), tide__type_make_sized(TYPE_TIME, true, 0, 0)},
+        {tide__type_make(TYPE_VARBINARY, true), tide__type_make_sized(TYPE_TIMESTAMP, true, 9, 0),
+         tide__type_make_sized(TYPE_TIMESTAMP_LTZ, true, 3, 0), tide__type_make_sized(TYPE_TIMESTAMP_LTZ, true, 9, 0)}};
+    memcpy(types, all[choice % 4], sizeof all[0]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2 || size > 4096) return 0;
-    struct type types[FIELDS] = {tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0), tide__type_make(TYPE_BIGINT, true),
-                                 tide__type_make_sized(TYPE_DECIMAL, true, 10, 2), tide__type_make(TYPE_VARCHAR, true)};
+    struct type types[FIELDS];
+    choose_types(data[0] >> 6, types);
     struct format_read reads[FIELDS];
     struct option options[8] = {{{0}}};
     struct table table = {.name = "t", .options = options};

@@ -1,4 +1,4 @@
-// Fuzz target: JSON. The first byte chooses options, the second the block size; the rest is a file. Read in one block and in
+// Fuzz target: JSON. The first byte chooses options and types, the second the block size; the rest is a file. Read in one block and in
 // small blocks it must give the same rows and the same error; and what the parser prints anew must print as itself.
 #include "base/alloc.h"
 #include "engine/expr/eval.h"
@@ -84,6 +84,21 @@ static bool print_anew(struct str text, bool decimals, struct strbuf *out) {
     return ok;
 }
 
+// Flat types instead of the nested ones.
+static void choose_types(unsigned choice, struct type types[FIELDS], struct format_read reads[FIELDS]) {
+    static const char *const names[FIELDS] = {"a", "s", "m", "l", "d"};
+    const struct type all[][FIELDS] = {
+        {tide__type_make(TYPE_BOOLEAN, true), tide__type_make(TYPE_TINYINT, true), tide__type_make(TYPE_BIGINT, true),
+         tide__type_make(TYPE_DOUBLE, true), tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0)},
+        {tide__type_make(TYPE_SMALLINT, true), tide__type_make(TYPE_FLOAT, true), tide__type_make_sized(TYPE_DECIMAL, true, 10, 2),
+         tide__type_make(TYPE_DATE, true), tide__type_make_sized(TYPE_TIME, true, 0, 0)},
+        {tide__type_make(TYPE_VARBINARY, true), tide__type_make_sized(TYPE_TIMESTAMP, true, 9, 0),
+         tide__type_make_sized(TYPE_TIMESTAMP_LTZ, true, 3, 0), tide__type_make_sized(TYPE_TIMESTAMP_LTZ, true, 9, 0),
+         tide__type_make(TYPE_VARCHAR, true)}};
+    memcpy(types, all[choice - 1], sizeof all[0]);
+    for (uint32_t i = 0; i < FIELDS; i++) reads[i] = (struct format_read){i, names[i], &types[i]};
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2 || size > 4096) return 0;
     struct type integer = tide__type_make(TYPE_INT, true), text_type = tide__type_make(TYPE_VARCHAR, true);
@@ -99,8 +114,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct type decimal = tide__type_make_sized(TYPE_DECIMAL, true, 30, 10);
     struct format_read reads[FIELDS] = {{0, "a", &integer}, {1, "s", &text_type}, {2, "m", &map}, {3, "l", &array},
                                         {4, "d", &decimal}};
-    struct option options[1] = {{STR_LIT("json.ignore-parse-errors"), STR_LIT("true")}};
-    struct table table = {.name = "t", .options = options, .option_count = data[0] & 1};
+    struct type flat[FIELDS];
+    if ((data[0] >> 3 & 3) != 0) choose_types(data[0] >> 3 & 3, flat, reads);
+    struct option options[3];
+    struct table table = {.name = "t", .options = options};
+    if (data[0] & 1) options[table.option_count++] = (struct option){STR_LIT("json.ignore-parse-errors"), STR_LIT("true")};
+    if (data[0] & 32) options[table.option_count++] = (struct option){STR_LIT("json.timestamp-format.standard"), STR_LIT("ISO-8601")};
+    if ((data[0] & 65) == 64) options[table.option_count++] = (struct option){STR_LIT("json.fail-on-missing-field"), STR_LIT("true")};
     struct format_env env = {&table, FIELDS, data[0] & 2 ? 2 : FIELDS, reads};
     struct format_reader *reader = NULL;
     if (tide__json_format.reader_open(&env, &reader, NULL) != TIDE_OK) abort();
