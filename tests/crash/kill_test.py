@@ -12,7 +12,7 @@ but the oldest are deleted: the job falls back to what is left, makes again what
 same. If all of them are deleted, the job refuses to begin, until what says that there were some is deleted too. `--full` is 2 million rows, a checkpoint every 20,000 and 50 kills, 20 with damage; `--quick` a tenth
 of that; `--points` only the points, `--damage` only the damage, on few rows. Last line: `N passed, M failed`.
 """
-import argparse, hashlib, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile, time
+import argparse, hashlib, json, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 POINTS = ['savepoint.before-rename', 'savepoint.after-rename', 'savepoint.before-dirsync', 'sink.before-rename',
@@ -40,6 +40,7 @@ END;
 LONG_POINTS = ['delta.writing', 'delta.before-rename', 'delta.after-rename', 'checkpoint.compacting', 'retain.before-remove',
                'retain.after-remove', 'restore.middle']
 DEADLINE_S = 300
+TOTAL = {'runs': 0, 'faults': 0, 'rows': 0}    # what was done: starts, kills, rows compared
 
 
 class Failure(Exception):
@@ -62,6 +63,7 @@ class Job:
         if point:
             env['TIDE_KILL_POINT'] = point
         threads = threads or self.test.random.choice([1, 2])
+        TOTAL['runs'] += 1
         self.log = open(self.folder / 'stderr.txt', 'ab')
         return subprocess.Popen([self.test.binary, 'run', 'job.sql', '--state-dir', 'state', '--checkpoint-every', str(self.test.every),
                                  '--parallelism', str(threads), '--progress', 'never'], cwd=self.folder, env=env,
@@ -79,6 +81,7 @@ class Job:
         if status not in (0, -signal.SIGKILL):
             raise Failure(f'exit {status}: ' + (self.folder / 'stderr.txt').read_text(errors='replace')[-600:])
         self.check_visible()
+        TOTAL['faults'] += status == -signal.SIGKILL
         return status
 
     def check_refused(self):
@@ -138,6 +141,7 @@ class Test:
 
     def compare(self, job):
         got = job.output()
+        TOTAL['rows'] += got.count(b'\n')
         if got != self.want:
             a, b = self.want.splitlines(), got.splitlines()
             n = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
@@ -279,9 +283,11 @@ def main():
     ap.add_argument('--points', action='store_true'); ap.add_argument('--damage', action='store_true')
     ap.add_argument('--point', action='append', default=[])
     ap.add_argument('--bin', default='build/tidemark'); ap.add_argument('--seed', type=int, default=1)
-    ap.add_argument('--keep', action='store_true', help='keep the folders and say where')
+    ap.add_argument('--keep', action='store_true', help='keep the folders and say where'); ap.add_argument('--json')
+    ap.add_argument('--kills', type=int, help='random kills of each job, instead of 50 or 8')
     a = ap.parse_args()
     rows, every, kills = (2000000, 20000, 50) if a.full else (200000, 5000, 8) if a.quick else (60000, 3000, 0)
+    kills = a.kills if a.kills and kills else kills
     passed = failed = 0
     scratch = pathlib.Path(tempfile.mkdtemp(prefix='tide-kill-'))
     try:
@@ -311,6 +317,8 @@ def main():
         print(f'kept: {scratch}')
     else:
         shutil.rmtree(scratch, ignore_errors=True)
+    if a.json:
+        pathlib.Path(a.json).write_text(json.dumps({**TOTAL, 'losses': failed}))
     print(f'{passed} passed, {failed} failed')
     return failed != 0
 

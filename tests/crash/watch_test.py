@@ -7,7 +7,7 @@ Files come whole (renamed into the folder) at random moments, whether the job ru
 random moments. At the end what it has published must be the first part of what one run over all files gives, but for the
 windows that no watermark has closed. Last line: `N passed, M failed`.
 """
-import argparse, os, pathlib, random, shutil, signal, subprocess, tempfile, time
+import argparse, json, os, pathlib, random, shutil, signal, subprocess, tempfile, time
 
 JOB = """CREATE TABLE t (ts TIMESTAMP(3), k STRING, v INT, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
 WITH ('connector'='filesystem','path'='in','format'='json'%s);
@@ -43,7 +43,7 @@ def start(binary, folder, *options):
                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def check(binary, folder, rng, seconds):
+def check(binary, folder, rng, seconds, done):
     (folder / 'in').mkdir()
     (folder / 'job.sql').write_text(JOB % ",'source.monitor-interval'='10 ms'")
     (folder / 'all.sql').write_text(JOB % '')
@@ -75,6 +75,7 @@ def check(binary, folder, rng, seconds):
     if job.wait(60) != 5:
         return f'the last stop: exit {job.returncode}'
     got = output(folder)
+    done |= {'runs': stops + 2, 'faults': stops, 'rows': got.count(chr(10))}
     print(f'{stops} stops, {feed.files} files, {feed.rows} rows, {got.count(chr(10))} of {lines} rows out')
     if not want.startswith(got):
         return 'the output is not the first part of that of one run'
@@ -84,18 +85,20 @@ def check(binary, folder, rng, seconds):
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument('--bin', default='build/tidemark'); ap.add_argument('--seed', type=int, default=1)
-    ap.add_argument('--seconds', type=float, default=8)
+    ap.add_argument('--seconds', type=float, default=8); ap.add_argument('--json')
     a = ap.parse_args()
     binary = os.path.abspath(a.bin)
     if not os.access(binary, os.X_OK):
         print(f'{a.bin} is not there: ./dev build'); print('0 passed, 1 failed'); return 1
     folder = pathlib.Path(tempfile.mkdtemp(prefix='tide-watch-'))
     try:
-        why = check(binary, folder, random.Random(a.seed), a.seconds)
+        why = check(binary, folder, random.Random(a.seed), a.seconds, done := {})
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if why:
         print(f'FAIL seed {a.seed}: {why}')
+    if a.json:
+        pathlib.Path(a.json).write_text(json.dumps({**done, 'losses': int(bool(why))}))
     print(f'{int(not why)} passed, {int(bool(why))} failed')
     return int(bool(why))
 

@@ -144,7 +144,7 @@ def main():
             if a.op in (None, 'any'):
                 groups += 1
                 test.all_of(f'{name} kills', lambda n: test.one_call(name, want, *KILL, n), max(1, step // 3), 1, a.jobs)
-            allocations = a.allocations if a.allocations is not None else 1 if a.full else 997
+            allocations = a.allocations if a.allocations is not None else 1 if a.full else 61
             if allocations and a.op in (None, 'allocation'):
                 groups += 1
                 test.all_of(f'{name} allocations', lambda n: test.one_allocation(name, want, n), allocations, 1, a.jobs)
