@@ -22,12 +22,12 @@ struct listing {
     struct arena arena;
     struct state_view *views;
     size_t view_count;
-    bool several;     // of all operators: the first column says which
+    bool several;  // of all operators: the first column says which
     int64_t start_ms, end_ms;
-    uint64_t left;    // rows that may still be shown
-    bool damaged;        // a broken chunk was met; what is broken is passed over from then on
+    uint64_t left;  // rows that may still be shown
+    bool damaged;   // a broken chunk was met; what is broken is passed over from then on
     tide_error damage;
-    uint64_t again;      // rows at the start of a scan that have been shown
+    uint64_t again;  // rows at the start of a scan that have been shown
 };
 
 // --- what was asked for ---------------------------------------------------------------------------------------------------------
@@ -196,8 +196,8 @@ struct display {
     size_t first;  // 1: the first column is the operator
 };
 
-static tide_status show_rows(struct listing *l, const struct display *display, const struct column *columns, size_t rows,
-                             tide_error *err) {
+static tide_status show_rows(struct listing *l, const struct display *display, const struct column *columns,
+                             size_t rows, tide_error *err) {
     size_t count = display->view->column_count;
     for (size_t row = 0; row < rows && l->left > 0; row++) {
         if (l->again > 0) {
@@ -220,7 +220,8 @@ static tide_status show_rows(struct listing *l, const struct display *display, c
     return TIDE_OK;
 }
 
-static tide_status show_scan(struct listing *l, const struct display *display, struct view_scan *scan, tide_error *err) {
+static tide_status show_scan(struct listing *l, const struct display *display, struct view_scan *scan,
+                             tide_error *err) {
     struct column *columns = ARENA_ARRAY(&l->arena, struct column, display->view->column_count + 1);
     struct arena batch;
     tide__arena_init(&batch);
@@ -243,7 +244,7 @@ static void note_damage(void *ctx, const struct savepoint_damage *damage) {
     const struct savepoint_info *info = tide__savepoint_info(l->savepoint);
     for (size_t i = 0; i < info->table_count; i++)
         if (strcmp(info->tables[i].desc.name, damage->desc->name) == 0)
-            tide__savepoint_pass_over(l->savepoint, i, damage->index->first_key, damage->index->last_key);
+            tide__savepoint_pass_over(l->savepoint, i, damage->index);
     if (l->handler->on_message == NULL) return;
     tide_error message;
     tide__error_clear(&message);
@@ -253,7 +254,8 @@ static void note_damage(void *ctx, const struct savepoint_damage *damage) {
     l->handler->on_message(l->handler->ctx, TIDE_WARNING, &message);
 }
 
-static tide_status scan_view(struct listing *l, const struct display *display, const struct view_range *range, tide_error *err) {
+static tide_status scan_view(struct listing *l, const struct display *display, const struct view_range *range,
+                             tide_error *err) {
     uint32_t *wanted = ARENA_ARRAY(&l->arena, uint32_t, display->view->column_count + 1);
     for (uint32_t i = 0; i < display->view->column_count; i++) wanted[i] = i;
     struct view_scan *scan;
@@ -265,7 +267,8 @@ static tide_status scan_view(struct listing *l, const struct display *display, c
 
 // A broken chunk ends a scan. What is broken is found out then, and the scan is made anew without it; the rows in front of the first
 // broken chunk have been shown.
-static tide_status show_view(struct listing *l, const struct display *display, const struct view_range *range, tide_error *err) {
+static tide_status show_view(struct listing *l, const struct display *display, const struct view_range *range,
+                             tide_error *err) {
     uint64_t left = l->left;
     l->again = 0;
     tide_status status = scan_view(l, display, range, err);
@@ -279,7 +282,8 @@ static tide_status show_view(struct listing *l, const struct display *display, c
     return scan_view(l, display, range, err);
 }
 
-static tide_status list_view(struct listing *l, const struct state_view *view, const struct view_range *range, tide_error *err) {
+static tide_status list_view(struct listing *l, const struct state_view *view, const struct view_range *range,
+                             tide_error *err) {
     size_t count = view->column_count;
     struct display display = {.view = view, .first = l->several ? 1 : 0};
     display.columns = ARENA_ARRAY(&l->arena, tide_column, count + 1);

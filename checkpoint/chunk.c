@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "checkpoint/format.h"
+#include "checkpoint/key_ranges.h"
 #include "checkpoint/pb_arena.h"
 #include "checkpoint/savepoint.pb-c.h"
 
@@ -198,10 +199,10 @@ static const char *check_keys(const struct chunk *chunk, size_t key_bytes_min, c
         tide__strbuf_append(&previous, at, unshared);
         at += unshared;
         if (previous.len < key_bytes_min) bad = "a key is shorter than its window";
-        if (i == 0 && !tide__str_eq(tide__strbuf_str(&previous), index->first_key))
+        if (i == 0 && !tide__index_key_fits(index->first_key, tide__strbuf_str(&previous)))
             bad = "its first key is not the index's";
     }
-    if (bad == NULL && !tide__str_eq(tide__strbuf_str(&previous), index->last_key))
+    if (bad == NULL && !tide__index_key_fits(index->last_key, tide__strbuf_str(&previous)))
         bad = "its last key is not the index's";
     tide__strbuf_deinit(&previous);
     return bad;

@@ -34,18 +34,18 @@ tide_status tide__savepoint_status(const struct savepoint *savepoint, tide_error
     return status;
 }
 
-void tide__savepoint_pass_over(struct savepoint *savepoint, size_t table, struct str first_key, struct str last_key) {
+void tide__savepoint_pass_over(struct savepoint *savepoint, size_t table, const struct savepoint_chunk *chunk) {
     if (savepoint->passed == NULL)
         savepoint->passed = ARENA_ARRAY(&savepoint->arena, struct key_ranges, savepoint->info.table_count + 1);
-    tide__key_ranges_add_closed(&savepoint->passed[table], first_key, last_key, &savepoint->arena);
+    tide__key_ranges_add(&savepoint->passed[table], chunk->first_key, chunk->end);
     pthread_mutex_lock(&savepoint->lock);
     tide__error_clear(&savepoint->failure);
     pthread_mutex_unlock(&savepoint->lock);
 }
 
 const char *tide__savepoint_chunk(const struct savepoint *savepoint, uint32_t table,
-                                  const struct savepoint_chunk *index, struct frame_reader *reader,
-                                  struct arena *arena, struct chunk *out) {
+                                  const struct savepoint_chunk *index, struct frame_reader *reader, struct arena *arena,
+                                  struct chunk *out) {
     struct str raw;
     const char *bad = tide__frame_read(savepoint->fd, index->offset, index->length, index->raw_length, index->checksum,
                                        reader, &raw);
@@ -86,8 +86,8 @@ static bool next_chunk(struct chunk_stream *stream) {
     const struct savepoint_chunk *index = NULL;
     while (stream->next < stream->count) {
         index = &stream->chunks[stream->next];
-        bool passed = stream->lower.len > 0 && tide__str_cmp(index->last_key, stream->lower) < 0;
-        if (!passed && !tide__key_ranges_cover(&stream->hidden, index->first_key, index->last_key)) break;
+        bool passed = stream->lower.len > 0 && index->end.len > 0 && tide__str_cmp(index->end, stream->lower) <= 0;
+        if (!passed && !tide__key_ranges_cover(&stream->hidden, index->first_key, index->end)) break;
         stream->next++;
     }
     if (stream->next == stream->count) return false;

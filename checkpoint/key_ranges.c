@@ -11,11 +11,36 @@ void tide__key_ranges_add(struct key_ranges *ranges, struct str lower, struct st
     ranges->items[ranges->count++] = (struct key_range){lower, upper};
 }
 
-void tide__key_ranges_add_closed(struct key_ranges *ranges, struct str first, struct str last, struct arena *arena) {
-    char *above = tide__arena_alloc(arena, last.len + 1);
-    if (last.len > 0) memcpy(above, last.data, last.len);
-    above[last.len] = '\0';
-    tide__key_ranges_add(ranges, first, (struct str){above, last.len + 1});
+struct str tide__index_key_cut(struct str key) {
+    return (struct str){key.data, key.len < SAVEPOINT_INDEX_KEY ? key.len : SAVEPOINT_INDEX_KEY};
+}
+
+bool tide__index_key_fits(struct str index_key, struct str key) {
+    if (index_key.len == SAVEPOINT_INDEX_KEY && key.len > index_key.len) key.len = index_key.len;
+    return tide__str_eq(index_key, key);
+}
+
+struct str tide__index_key_end(struct str last, struct arena *arena) {
+    char *end = tide__arena_alloc(arena, last.len + 1);
+    if (last.len > 0) memcpy(end, last.data, last.len);
+    end[last.len] = '\0';
+    if (last.len != SAVEPOINT_INDEX_KEY) return (struct str){end, last.len + 1};
+    // Above all keys that begin so: the last byte that can grow does.
+    size_t len = last.len;
+    while (len > 0 && (unsigned char)end[len - 1] == 0xFF) len--;
+    if (len > 0) end[len - 1] = (char)((unsigned char)end[len - 1] + 1);
+    return (struct str){end, len};
+}
+
+struct str tide__index_key_last(struct str end, struct arena *arena) {
+    if (end.len > 0 && end.data[end.len - 1] == '\0') return (struct str){end.data, end.len - 1};
+    char *last = tide__arena_alloc(arena, SAVEPOINT_INDEX_KEY);
+    memset(last, 0xFF, SAVEPOINT_INDEX_KEY);
+    if (end.len > 0) {
+        memcpy(last, end.data, end.len);
+        last[end.len - 1] = (char)((unsigned char)end.data[end.len - 1] - 1);
+    }
+    return (struct str){last, SAVEPOINT_INDEX_KEY};
 }
 
 static int compare_lower(const void *a, const void *b) {
@@ -45,13 +70,12 @@ void tide__key_ranges_deinit(struct key_ranges *ranges) {
 bool tide__key_ranges_has(const struct key_ranges *ranges, size_t *at, struct str key) {
     for (; *at < ranges->count; (*at)++) {
         const struct key_range *range = &ranges->items[*at];
-        if (range->upper.len == 0 || tide__str_cmp(key, range->upper) < 0)
-            return tide__str_cmp(key, range->lower) >= 0;
+        if (range->upper.len == 0 || tide__str_cmp(key, range->upper) < 0) return tide__str_cmp(key, range->lower) >= 0;
     }
     return false;
 }
 
-bool tide__key_ranges_cover(const struct key_ranges *ranges, struct str first, struct str last) {
+bool tide__key_ranges_cover(const struct key_ranges *ranges, struct str first, struct str end) {
     size_t low = 0, high = ranges->count;
     while (low < high) {  // the first range that begins behind `first`
         size_t middle = low + (high - low) / 2;
@@ -62,5 +86,5 @@ bool tide__key_ranges_cover(const struct key_ranges *ranges, struct str first, s
     }
     if (low == 0) return false;
     const struct key_range *range = &ranges->items[low - 1];
-    return range->upper.len == 0 || tide__str_cmp(last, range->upper) < 0;
+    return range->upper.len == 0 || (end.len > 0 && tide__str_cmp(end, range->upper) <= 0);
 }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "checkpoint/savepoint.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,14 +20,23 @@ struct key_ranges {
 };
 
 void tide__key_ranges_add(struct key_ranges *ranges, struct str lower, struct str upper);
-// Both bounds inclusive; the bytes of the bound above the last key lie in the arena.
-void tide__key_ranges_add_closed(struct key_ranges *ranges, struct str first, struct str last, struct arena *arena);
 void tide__key_ranges_settle(struct key_ranges *ranges);
 void tide__key_ranges_deinit(struct key_ranges *ranges);
 
 // Is the key in a range? *at is a cursor that begins at 0 and only moves forward: keys ascend.
 bool tide__key_ranges_has(const struct key_ranges *ranges, size_t *at, struct str key);
-// Are all keys from first to last in one range?
-bool tide__key_ranges_cover(const struct key_ranges *ranges, struct str first, struct str last);
+// Are all keys with first <= key < end in one range? An empty end is none.
+bool tide__key_ranges_cover(const struct key_ranges *ranges, struct str first, struct str end);
+
+// --- keys in an index ---------------------------------------------------------------------------------------------
+
+// A key as an index holds it: its first SAVEPOINT_INDEX_KEY bytes, so that an index is small whatever the keys are.
+struct str tide__index_key_cut(struct str key);
+// Is it the index's key, or begins with it if that one was cut?
+bool tide__index_key_fits(struct str index_key, struct str key);
+// The bound above all keys that a last key of an index may stand for, in the arena; empty: there is none.
+struct str tide__index_key_end(struct str last, struct arena *arena);
+// The last key again; perhaps in the arena.
+struct str tide__index_key_last(struct str end, struct arena *arena);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "checkpoint/chunk.h"
 #include "checkpoint/format.h"
+#include "checkpoint/key_ranges.h"
 #include "checkpoint/pb_arena.h"
 #include "checkpoint/savepoint.pb-c.h"
 
@@ -117,6 +118,12 @@ static const char *unpack_windows(const Tide__Pb__Table *message, struct arena *
     return NULL;
 }
 
+// Keys ascend from chunk to chunk. Two that were cut may look the same.
+static bool follow(const struct savepoint_chunk *before, const struct savepoint_chunk *chunk) {
+    int order = tide__str_cmp(before->last_key, chunk->first_key);
+    return order < 0 || (order == 0 && chunk->first_key.len == SAVEPOINT_INDEX_KEY);
+}
+
 static const char *unpack_chunks(Tide__Pb__ChunkIndex **messages, size_t count, uint64_t total, struct arena *arena,
                                  const struct savepoint_chunk **out) {
     struct savepoint_chunk *chunks = ARENA_ARRAY(arena, struct savepoint_chunk, count + 1);
@@ -136,8 +143,9 @@ static const char *unpack_chunks(Tide__Pb__ChunkIndex **messages, size_t count, 
             return "the entries of its chunks do not add up";
         entries += index->entries;
         if (index->raw_length > (index->entries > 1 ? CHUNK_RAW_MAX : CHUNK_RAW_LIMIT)) return "a chunk is too large";
+        chunks[i].end = tide__index_key_end(chunks[i].last_key, arena);
         if (tide__str_cmp(chunks[i].first_key, chunks[i].last_key) > 0 ||
-            (i > 0 && tide__str_cmp(chunks[i - 1].last_key, chunks[i].first_key) >= 0))
+            (i > 0 && !follow(&chunks[i - 1], &chunks[i])))
             return "its chunks are not in key order";
     }
     if (entries != total) return "the entries of its chunks do not add up";

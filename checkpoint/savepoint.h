@@ -95,8 +95,10 @@ struct savepoint_chunk {
     uint32_t length, raw_length;  // of the frame; of the protobuf message
     uint64_t checksum;            // XXH3 of the frame
     uint64_t entries;
-    struct str first_key, last_key;
+    struct str first_key, last_key;  // of SAVEPOINT_INDEX_KEY bytes: a key that begins so and is perhaps longer
+    struct str end;                  // as read: every key of the chunk is below it; empty: there is no such bound
 };
+#define SAVEPOINT_INDEX_KEY 1024u
 
 // What changed in one table: entries of a run, in key order, or a range that was dropped. Sections apply in their order.
 struct savepoint_section {
@@ -112,7 +114,7 @@ struct savepoint_section {
 // Keys that a salvaged file should have.
 struct savepoint_missing {
     uint32_t table;
-    struct str first_key, last_key;  // both inclusive
+    struct str first_key, last_key;  // both inclusive, cut like those of a chunk
     uint64_t entries;                // at most
 };
 
@@ -146,9 +148,9 @@ uint64_t tide__savepoint_base_id(const struct savepoint *savepoint);
 tide_status tide__savepoint_entries(struct savepoint *savepoint, size_t table, struct str lower, struct str upper,
                                     struct state_source **out, tide_error *err) TIDE_CHECKED;
 tide_status tide__savepoint_status(const struct savepoint *savepoint, tide_error *err);
-// Streams opened from now on leave out the keys from first to last, which a damaged chunk spoils, and the failure of earlier streams
+// Streams opened from now on leave out the keys of a damaged chunk and what lies between, and the failure of earlier streams
 // is forgotten.
-void tide__savepoint_pass_over(struct savepoint *savepoint, size_t table, struct str first_key, struct str last_key);
+void tide__savepoint_pass_over(struct savepoint *savepoint, size_t table, const struct savepoint_chunk *chunk);
 void tide__savepoint_close(struct savepoint *savepoint);
 
 // Writes the savepoint as one full file: a delta is merged with what is below it. Everything is checked on the way.

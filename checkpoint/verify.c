@@ -51,9 +51,7 @@ static tide_status verify_file(const struct savepoint *savepoint, savepoint_dama
                                           .index = walk.index,
                                           .what = bad};
         if (damaged != NULL) damaged(ctx, &damage);
-        if (losses != NULL)
-            tide__key_ranges_add_closed(&losses->ranges[walk.table], walk.index->first_key, walk.index->last_key,
-                                        &losses->arena);
+        if (losses != NULL) tide__key_ranges_add(&losses->ranges[walk.table], walk.index->first_key, walk.index->end);
     }
     tide__arena_deinit(&arena);
     tide__frame_reader_deinit(&reader);
@@ -96,7 +94,7 @@ static uint64_t entries_within(const struct savepoint *savepoint, uint32_t table
     for (const struct savepoint *file = savepoint; file != NULL; file = file->parent) {
         struct chunk_walk walk = {.savepoint = file};
         while (tide__chunk_walk_next(&walk))
-            if (walk.table == table && tide__str_cmp(walk.index->last_key, range->lower) >= 0 &&
+            if (walk.table == table && (walk.index->end.len == 0 || tide__str_cmp(walk.index->end, range->lower) > 0) &&
                 (range->upper.len == 0 || tide__str_cmp(walk.index->first_key, range->upper) < 0))
                 entries += walk.index->entries;
     }
@@ -116,7 +114,7 @@ static void list_missing(const struct savepoint *savepoint, struct losses *losse
             all[at++] = (struct savepoint_missing){
                 .table = (uint32_t)t,
                 .first_key = range->lower,
-                .last_key = {range->upper.data, range->upper.len - 1},  // made by adding a zero byte
+                .last_key = tide__index_key_last(range->upper, &losses->arena),
                 .entries = entries_within(savepoint, (uint32_t)t, range),
             };
         }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/killpoint.h"
+#include "checkpoint/key_ranges.h"
 #include "checkpoint/writer.h"
 
 #include <assert.h>
@@ -68,7 +69,8 @@ tide_status tide__file_writer_open(struct file_writer *writer, const char *path,
 }
 
 static struct str keep(struct file_writer *writer, const struct strbuf *key) {
-    return (struct str){tide__arena_strndup(&writer->arena, key->data, key->len), key->len};
+    struct str cut = tide__index_key_cut(tide__strbuf_str(key));
+    return (struct str){tide__arena_strndup(&writer->arena, cut.data, cut.len), cut.len};
 }
 
 tide_status tide__file_writer_put_chunk(struct file_writer *writer, struct savepoint_chunk *out, tide_error *err) {

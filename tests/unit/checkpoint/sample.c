@@ -111,9 +111,29 @@ static void write_it(void *ctx, struct state_snapshot *snapshot, const tide_erro
         writing->err = *err;
         return;
     }
-    writing->err.status = tide__savepoint_write(writing->path, &writing->info, writing->store, snapshot, &writing->bytes,
-                                                &writing->err);
+    writing->err.status = tide__savepoint_write(writing->path, &writing->info, writing->store, snapshot,
+                                                &writing->bytes, &writing->err);
     tide__state_snapshot_release(snapshot);
+}
+
+struct str sample_long_key(size_t i) {
+    enum { LEN = 300000 };
+    char *key = tide__alloc(LEN);
+    memset(key, (char)0xFF, LEN);
+    memcpy(key, "zy", 2);
+    if (i / 4 % 2 == 0) key[2] = (char)('0' + i / 4);
+    key[5000] = (char)('0' + i % 4);
+    return (struct str){key, LEN};
+}
+
+// A text value of so many bytes.
+static void put_large(struct state_table *keyed, struct str key, size_t bytes) {
+    struct strbuf value = {0};
+    size_t len = bytes - 4;  // its length takes four bytes
+    for (int i = 0; i < 4; i++) tide__strbuf_append_char(&value, (char)((len >> (7 * i) & 0x7f) | (i < 3 ? 0x80 : 0)));
+    for (size_t i = 0; i < len; i++) tide__strbuf_append_char(&value, (char)(i * 2654435761u >> 13));
+    tide__state_put(keyed, key, tide__strbuf_str(&value));
+    tide__strbuf_deinit(&value);
 }
 
 static void fill(struct state_table *windowed, struct state_table *keyed, struct sample_shape shape) {
@@ -131,14 +151,11 @@ static void fill(struct state_table *windowed, struct state_table *keyed, struct
             value_len = snprintf(value, sizeof value, "%c#%zu", (char)2, i % 10);
         tide__state_put(keyed, (struct str){key, (size_t)key_len}, (struct str){value, (size_t)value_len});
     }
-    if (shape.large_value > 0) {
-        struct strbuf value = {0};
-        size_t len = shape.large_value - 4;  // its length takes four bytes
-        for (int i = 0; i < 4; i++)
-            tide__strbuf_append_char(&value, (char)((len >> (7 * i) & 0x7f) | (i < 3 ? 0x80 : 0)));
-        for (size_t i = 0; i < len; i++) tide__strbuf_append_char(&value, (char)(i * 2654435761u >> 13));
-        tide__state_put(keyed, STR_LIT("zz-large"), tide__strbuf_str(&value));
-        tide__strbuf_deinit(&value);
+    if (shape.large_value > 0) put_large(keyed, STR_LIT("zz-large"), shape.large_value);
+    for (size_t i = 0; i < shape.long_keys; i++) {
+        struct str key = sample_long_key(i);
+        put_large(keyed, key, 900000);
+        tide__free((char *)(uintptr_t)key.data);
     }
 }
 

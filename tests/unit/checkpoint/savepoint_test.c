@@ -1,4 +1,5 @@
 // Writing a savepoint and reading it back.
+#include "base/alloc.h"
 #include "checkpoint_tests.h"
 #include "sample.h"
 
@@ -166,6 +167,44 @@ START_TEST(an_entry_larger_than_a_chunk_has_one_for_itself) {
 }
 END_TEST
 
+// The long keys [from, to) of table 1.
+static void expect_long_keys(struct savepoint *savepoint, size_t from, size_t to, size_t all) {
+    struct str lower = sample_long_key(from), upper = sample_long_key(to);
+    struct state_source *source;
+    struct str end = {upper.data, to == all ? 0 : upper.len};
+    ck_assert_int_eq(tide__savepoint_entries(savepoint, 1, lower, end, &source, NULL), TIDE_OK);
+    struct state_entry entry;
+    for (size_t i = from; i < to; i++) {
+        struct str key = sample_long_key(i);
+        ck_assert(source->next(source, &entry));
+        ck_assert(tide__str_eq(entry.key, key));
+        tide__free((char *)(uintptr_t)key.data);
+    }
+    ck_assert(!source->next(source, &entry));
+    source->free(source);
+    ck_assert_int_eq(tide__savepoint_status(savepoint, NULL), TIDE_OK);
+    tide__free((char *)(uintptr_t)lower.data);
+    tide__free((char *)(uintptr_t)upper.data);
+}
+
+START_TEST(long_keys_do_not_make_the_index_long) {
+    enum { KEYS = 8 };
+    sample_write(path, (struct sample_shape){.keyed = 100, .long_keys = KEYS});
+    struct savepoint *savepoint = open_ok();
+    const struct savepoint_table *table = &tide__savepoint_info(savepoint)->tables[1];
+    ck_assert_uint_eq(table->entries, 100 + KEYS);
+    ck_assert_uint_ge(table->chunk_count, KEYS);
+    for (size_t i = 0; i < table->chunk_count; i++) {
+        ck_assert_uint_le(table->chunks[i].first_key.len, SAVEPOINT_INDEX_KEY);
+        ck_assert_uint_le(table->chunks[i].last_key.len, SAVEPOINT_INDEX_KEY);
+    }
+    for (size_t from = 0; from < KEYS; from++)
+        for (size_t to = from; to <= KEYS; to++) expect_long_keys(savepoint, from, to, KEYS);
+    tide__savepoint_close(savepoint);
+    ck_assert_int_eq(tide__savepoint_verify(path, NULL, NULL, NULL), TIDE_OK);
+}
+END_TEST
+
 START_TEST(a_savepoint_without_state_is_one) {
     sample_write(path, (struct sample_shape){0});
     struct savepoint *savepoint = open_ok();
@@ -261,6 +300,7 @@ TCase *make_savepoint_case(void) {
     tcase_add_test(tests, tables_are_described_and_counted);
     tcase_add_test(tests, entries_come_back_over_many_chunks_and_in_ranges);
     tcase_add_test(tests, an_entry_larger_than_a_chunk_has_one_for_itself);
+    tcase_add_test(tests, long_keys_do_not_make_the_index_long);
     tcase_add_test(tests, a_savepoint_without_state_is_one);
     tcase_add_test(tests, more_windows_than_the_list_holds_are_counted);
     tcase_add_test(tests, the_file_is_private_and_nothing_is_left_beside_it);
