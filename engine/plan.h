@@ -240,6 +240,7 @@ struct plan_window_aggregate {
     bool attached;             // rows carry their window in two columns (a TVF below was not folded in): no assignment
     uint32_t start_column, end_column;  // attached: of the input
     bool legacy;               // GROUP BY TUMBLE(ts, ...)
+    uint32_t start_place, end_place;  // where the window columns stand in GROUP BY, among all keys
     uint32_t key_count;
     uint32_t *keys;            // input columns, in GROUP BY order
     uint32_t aggregate_count;
@@ -273,6 +274,8 @@ struct plan_window_rank {
     bool has_rank;
     bool above_aggregate;      // only finals of a window aggregation reach it: empty between fires
     bool deduplicate;          // ORDER BY the time attribute with N = 1 (for names in explain)
+    uint32_t start_place, end_place;  // where the window columns stand in PARTITION BY, among all keys
+    struct source_pos bound_pos;      // of the condition on the rank
 };
 
 // Regular Top-N. Output as above, with a changelog.
@@ -286,6 +289,7 @@ struct plan_rank {
     bool has_rank;
     bool deduplicate;          // keeps the first or last row a key by time attribute
     bool input_updates;        // the input has -U/+U/-D
+    struct source_pos bound_pos;  // of the condition on the rank
     uint32_t unique_key_count; // of the input with updates: columns that identify a row; 0: the whole row
     uint32_t *unique_keys;
 };

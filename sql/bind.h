@@ -132,6 +132,7 @@ struct select_scope {
     // GROUP BY TUMBLE(ts, ..): one at most
     const struct ast_expr *window_call;
     struct window window;
+    uint32_t window_place;  // how many keys stand before the window function in GROUP BY
     struct expr *window_time;
     // Select aliases, for QUALIFY and ORDER BY; NULL otherwise
     bool aliases_first;

@@ -90,7 +90,10 @@ static tide_status cross(struct select_scope *s, struct source_pos pos, struct g
 
 static tide_status key_set(struct select_scope *s, const struct ast_exprs *exprs, bool *set) {
     for (uint32_t i = 0; i < exprs->count; i++) {
-        if (tide__bind_is_window_group(exprs->items[i])) continue;
+        if (tide__bind_is_window_group(exprs->items[i])) {
+            s->window_place = s->key_count;
+            continue;
+        }
         uint32_t key;
         TIDE_TRY(add_key(s, exprs->items[i], &key));
         set[key] = true;
@@ -251,6 +254,8 @@ static struct plan_node *aggregate_node(struct select_scope *s, struct plan_node
     struct plan_window_aggregate *w = &node->window_aggregate;
     w->window = s->window;
     w->legacy = true;
+    w->start_place = s->window_place;
+    w->end_place = s->window_place + 1;
     w->key_count = keys;
     w->keys = columns;
     w->aggregate_count = s->aggregate_count;

@@ -198,6 +198,12 @@ static tide_status check_bounds(struct rank_filter *filter) {
 
 // --- Nodes ---
 
+static uint32_t find_place(const struct role *roles, const struct plan_over *over, enum role_kind kind) {
+    for (uint32_t i = 0; i < over->partition_count; i++)
+        if (roles[over->partitions[i]].kind == kind) return i;
+    return 0;
+}
+
 static uint32_t find_role(const struct role *roles, const struct plan_over *over, enum role_kind kind,
                           bool *out_found) {
     for (uint32_t i = 0; i < over->partition_count; i++) {
@@ -261,6 +267,9 @@ static void fill_window_rank(struct rank_filter *filter, const struct role *role
     bool found;
     rank->start_column = find_role(roles, over, ROLE_WINDOW_START, &found);
     rank->end_column = find_role(roles, over, ROLE_WINDOW_END, &found);
+    rank->start_place = find_place(roles, over, ROLE_WINDOW_START);
+    rank->end_place = find_place(roles, over, ROLE_WINDOW_END);
+    rank->bound_pos = filter->pos;
     rank->ltz = roles[rank->start_column].window->ltz;
     rank->partition_count = other_partitions(arena, over, roles, true, &rank->partitions);
     rank->sort_count = over->sort_count;
@@ -275,6 +284,7 @@ static void fill_rank(struct rank_filter *filter, const struct role *roles, stru
     struct arena *arena = filter->binder->arena;
     const struct plan_over *over = filter->over;
     struct plan_rank *rank = &node->rank;
+    rank->bound_pos = filter->pos;
     rank->partition_count = other_partitions(arena, over, roles, false, &rank->partitions);
     rank->sort_count = over->sort_count;
     rank->sorts = over->sorts;

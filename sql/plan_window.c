@@ -10,6 +10,7 @@
 struct window_keys {
     bool has_start, has_end, has_time;
     uint32_t start, end, time;  // columns of the input
+    uint32_t start_place, end_place;  // among the keys
     const struct window *window;
     uint32_t key_count;  // the other keys, columns of the input
     uint32_t *keys;
@@ -24,11 +25,13 @@ static struct window_keys find_keys(struct arena *arena, const struct plan_node 
         switch (roles[column].kind) {
         case ROLE_WINDOW_START:
             if (!found.has_start) found.start = column;
+            if (!found.has_start) found.start_place = i;
             found.has_start = true;
             found.window = roles[column].window;
             break;
         case ROLE_WINDOW_END:
             if (!found.has_end) found.end = column;
+            if (!found.has_end) found.end_place = i;
             found.has_end = true;
             break;
         case ROLE_WINDOW_TIME:
@@ -287,6 +290,8 @@ static struct plan_node *window_aggregate(struct binder *b, struct plan_node *no
     w->window = *keys->window;
     w->key_count = keys->key_count;
     w->keys = keys->keys;
+    w->start_place = keys->start_place;
+    w->end_place = keys->end_place;
     w->aggregate_count = group->aggregate_count;
     w->aggregates = group->aggregates;
     w->property_count = properties;

@@ -20,6 +20,7 @@
 struct canon {
     const struct lineage *fields;
     struct arena *arena;
+    bool plain;  // operands of + and * as they were written
 };
 
 static struct lineage canon(const struct canon *c, const struct expr *expr, bool negated);
@@ -253,8 +254,11 @@ static bool folded(const struct expr *expr, const char *name, int64_t *out) {
 
 static struct lineage arithmetic(const struct canon *c, const struct expr *expr, const char *name) {
     struct operands list = {0};
-    collect_sum(c, expr, name, &list);
-    if (is_exact(expr->type)) qsort(list.items, list.count, sizeof *list.items, compare_texts);
+    if (c->plain)
+        for (uint32_t i = 0; i < expr->arg_count; i++) add_operand(&list, canon(c, expr->args[i], false));
+    else
+        collect_sum(c, expr, name, &list);
+    if (is_exact(expr->type) && !c->plain) qsort(list.items, list.count, sizeof *list.items, compare_texts);
     return join(c, &list, name, expr->pos);
 }
 
@@ -357,13 +361,18 @@ static struct lineage canon(const struct canon *c, const struct expr *expr, bool
 }
 
 struct lineage tide__canon_expr(const struct expr *expr, const struct lineage *fields, struct arena *arena) {
-    struct canon c = {fields, arena};
+    struct canon c = {fields, arena, false};
     return canon(&c, expr, false);
+}
+
+const char *tide__canon_plain(const struct expr *expr, const struct lineage *fields, struct arena *arena) {
+    struct canon c = {fields, arena, true};
+    return canon(&c, expr, false).text;
 }
 
 const struct lineage *tide__canon_conjuncts(const struct expr *condition, const struct lineage *fields,
                                             struct arena *arena, size_t *out_count) {
-    struct canon c = {fields, arena};
+    struct canon c = {fields, arena, false};
     struct operands list = {0};
     collect_logic(&c, condition, true, false, &list);
     qsort(list.items, list.count, sizeof *list.items, compare_texts);

@@ -16,10 +16,14 @@ struct lineage {
     const char *window_time;      // its time column, canonical
     const char *session_keys;     // of a SESSION: its keys, canonical; NULL otherwise
     struct source_pos pos;        // where the script says so
+    const struct expr *expr;      // the same over leaves (model.h); NULL: too large, or made without a model
+    int32_t owner;                // of the window roles: the operator that made the window, + 1; 0: a window function
 };
 
 // `fields` are the lineages of the columns that the expression refers to.
 struct lineage tide__canon_expr(const struct expr *expr, const struct lineage *fields, struct arena *arena);
+// The same, but the operands of + and * stay in their order.
+const char *tide__canon_plain(const struct expr *expr, const struct lineage *fields, struct arena *arena);
 // The parts of a condition that AND joins, each canonical and sorted.
 const struct lineage *tide__canon_conjuncts(const struct expr *condition, const struct lineage *fields,
                                             struct arena *arena, size_t *out_count);
