@@ -1,7 +1,8 @@
 // Where a script goes on: its state directory's newest checkpoint, or the savepoint that --from names.
 #include "api/script.h"
+#include "api/plans.h"
 #include "base/file.h"
-#include "checkpoint/compat/compat.h"
+#include "base/time.h"
 #include "checkpoint/format.h"
 
 #include <errno.h>
@@ -112,6 +113,7 @@ tide_status tide__api_resume_open(struct script_run *run, tide_error *err) {
 }
 
 void tide__api_resume_close(struct script_run *run) {
+    tide__api_plans_close(&run->resume.old_plans);
     tide__savepoint_close(run->resume.savepoint);
     tide__api_control_close(run->control);
     tide__state_dir_close(run->state_dir);
@@ -134,13 +136,15 @@ bool tide__api_is_reset(const struct resume *resume, const char *operator_id) {
     return false;
 }
 
-// What the options allow of a change: true if the restore may go on.
+// What the options allow of a change: true if the operator's state goes on.
 static bool is_accepted(const struct script_run *run, const struct compat_change *change) {
+    if (change->missing != 0) return false;  // nothing can be loaded
+    if (!change->sound && !run->options->accept_unsound) return false;
     switch (change->verdict) {
     case COMPAT_COMPATIBLE: return true;
     case COMPAT_PARTIAL: return run->options->on_incompatible != TIDE_INCOMPATIBLE_FAIL;
     case COMPAT_INCOMPATIBLE:
-    case COMPAT_UNKNOWN: return run->options->on_incompatible == TIDE_INCOMPATIBLE_RESET;
+    case COMPAT_UNKNOWN: return false;
     }
     return false;
 }
@@ -148,34 +152,183 @@ static bool is_accepted(const struct script_run *run, const struct compat_change
 static void refuse(const struct script_run *run, const struct compat_change *change, const char *text, tide_error *err) {
     tide__fail_at(err, TIDE_ERR_REFUSED, clause_pos(change->new_clause), "the script does not fit the savepoint %s: %s",
                   run->resume.path, text);
-    tide__fail_hint(err, "Undo the change, let the changed operators start empty with --on-incompatible reset, or start %s.",
-                    run->resume.same_job ? "anew with --restart" : "without --from");
+    const char *anew = run->resume.same_job ? "anew with --restart" : "without --from";
+    if (change->missing == 0 && change->verdict == COMPAT_PARTIAL && change->sound)
+        tide__fail_hint(err, "Accept it with --on-incompatible partial, undo the change, or start %s.", anew);
+    else if (change->missing == 0 && change->verdict < COMPAT_UNKNOWN)
+        tide__fail_hint(err, "Results may differ from a run from the start: accept that with --accept-unsound, or start %s.", anew);
+    else if (run->options->policy == TIDE_POLICY_STRICT && change->exact < COMPAT_UNKNOWN)
+        tide__fail_hint(err, "The state can be carried over: --policy exact%s. Or undo the change, or start %s.",
+                        change->exact == COMPAT_PARTIAL ? " --on-incompatible partial" : "", anew);
+    else
+        tide__fail_hint(err, "Undo the change, let the changed operators start empty with --on-incompatible reset, or start %s.", anew);
+}
+
+// --- what begins empty ---------------------------------------------------------------------------------------------------
+
+static void reset_operator(struct script_run *run, const struct compat_operator *op) {
+    struct resume *resume = &run->resume;
+    const char *id = op->new_node != NULL ? op->new_node->operator_id : op->old_node->operator_id;
+    if (tide__api_is_reset(resume, id)) return;
+    resume->resets[resume->reset_count++] = id;
+}
+
+static bool is_above(const struct plan_node *node, const struct plan_node *below) {
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (node->inputs[i] == below || is_above(node->inputs[i], below)) return true;
+    return false;
+}
+
+// A source's position means nothing any more.
+static bool loses_position(const char *code) {
+    return strcmp(code, "source.connector") == 0 || strcmp(code, "source.values") == 0 || strcmp(code, "source.renamed") == 0 ||
+           strcmp(code, "source.path") == 0;
+}
+
+// The operator, or what a source or a setting feeds.
+static void reset_for(struct script_run *run, const struct compat_report *report, const struct compat_operator *op,
+                      const char *code) {
+    if (op->stateful || (op->new_node != NULL && loses_position(code))) reset_operator(run, op);
+    if (op->stateful) return;
+    for (size_t i = 0; i < report->operator_count; i++) {
+        const struct compat_operator *other = &report->operators[i];
+        if (!other->stateful || other->new_node == NULL) continue;
+        if (op->new_node == NULL || is_above(other->new_node, op->new_node)) reset_operator(run, other);
+    }
+}
+
+// Until when windows may hold rows of before: the end of the last one in the state of an operator that begins empty.
+static void say_when_whole(const struct script_run *run) {
+    const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
+    int64_t end = INT64_MIN;
+    bool unbounded = false;
+    for (size_t i = 0; i < info->table_count; i++) {
+        const struct savepoint_table *table = &info->tables[i];
+        if (!tide__api_is_reset(&run->resume, table->desc.operator_id)) continue;
+        unbounded |= table->entries > 0 && table->window_count == 0;
+        for (size_t w = 0; w < table->window_count && w < SAVEPOINT_WINDOWS_MAX; w++)
+            if (table->windows[w].end_ms > end) end = table->windows[w].end_ms;
+        unbounded |= table->window_count > SAVEPOINT_WINDOWS_MAX;
+    }
+    if (unbounded) {
+        tide__api_message(run, TIDE_NOTE, NULL, "what begins empty counts from here on; where there is no window, that stays so");
+        return;
+    }
+    if (end == INT64_MIN) return;
+    struct strbuf text = {0};
+    tide__timestamp_print((struct timestamp){.ms = end}, 3, &text);
+    tide__api_message(run, TIDE_NOTE, NULL, "results are whole again for windows that begin at %.*s or later", (int)text.len,
+                      text.data);
+    tide__strbuf_deinit(&text);
+}
+
+// --- all ------------------------------------------------------------------------------------------------------------------
+
+struct check_state {
+    struct script_run *run;
+    const struct compat_report *report;
+    size_t refused;
+    tide_error *err;
+};
+
+static void check_change(struct check_state *state, const struct compat_operator *op, const struct compat_change *change) {
+    struct script_run *run = state->run;
+    const char *text = tide__arena_printf(&run->arena, "%s (%s): %s; %s", op->name, change->code, change->message, change->state);
+    struct source_pos pos = clause_pos(change->new_clause);
+    if (is_accepted(run, change)) {
+        if (change->verdict == COMPAT_PARTIAL)
+            tide__api_message_at(run, TIDE_WARNING, pos, "It counts from here on; the other columns go on.", text);
+        else if (!change->sound)
+            tide__api_message_at(run, TIDE_WARNING, pos, "Results may differ from a run from the start.", text);
+        return;
+    }
+    if (run->options->on_incompatible == TIDE_INCOMPATIBLE_RESET) {
+        bool itself = op->stateful || loses_position(change->code);
+        tide__api_message_at(run, TIDE_WARNING, pos, itself ? "This operator starts empty." : "What it feeds starts empty.", text);
+        reset_for(run, state->report, op, change->code);
+    } else if (state->refused++ == 0) {
+        refuse(run, change, text, state->err);
+    } else {
+        tide__api_message_at(run, TIDE_NOTE, pos, NULL, text);
+    }
+}
+
+// State and positions are found by the operator's id.
+static void check_id(struct check_state *state, const struct compat_operator *op) {
+    if (op->old_node == NULL || op->new_node == NULL || (tide__compat_features() & COMPAT_CAN_MATCH) != 0) return;
+    if (strcmp(op->old_node->operator_id, op->new_node->operator_id) == 0 || op->new_node->kind == PLAN_SINK) return;
+    if (state->run->options->on_incompatible == TIDE_INCOMPATIBLE_RESET) {
+        reset_operator(state->run, op);
+    } else if (state->refused++ == 0) {
+        tide__fail_at(state->err, TIDE_ERR_REFUSED, op->new_node->pos, "the script does not fit the savepoint %s: %s is %s there",
+                      state->run->resume.path, op->new_node->operator_id, op->old_node->operator_id);
+        tide__fail_hint(state->err, "Keep the order of the queries, or let it start empty with --on-incompatible reset.");
+    }
+}
+
+// What no change tells: the state is laid out in another way.
+static void check_missing(struct check_state *state, const struct compat_operator *op) {
+    if (op->missing == 0 || state->refused > 0 || op->new_node == NULL) return;
+    if (tide__api_is_reset(&state->run->resume, op->new_node->operator_id)) return;
+    if (state->run->options->on_incompatible == TIDE_INCOMPATIBLE_RESET) {
+        reset_operator(state->run, op);
+        return;
+    }
+    state->refused++;
+    tide__fail_at(state->err, TIDE_ERR_REFUSED, op->new_node->pos, "the script does not fit the savepoint %s: the state of %s can't be carried over yet",
+                  state->run->resume.path, op->name);
+    tide__fail_hint(state->err, "Undo the change, or let it start empty with --on-incompatible reset.");
+}
+
+// The script has not changed in what matters: then nothing has to be compiled and compared.
+static bool is_same_plan(const struct plan_description *a, const struct plan_description *b) {
+    if (a->operator_count != b->operator_count) return false;
+    for (size_t i = 0; i < a->operator_count; i++)
+        if (strcmp(a->operators[i].operator_id, b->operators[i].operator_id) != 0 ||
+            a->operators[i].fingerprint != b->operators[i].fingerprint)
+            return false;
+    return true;
+}
+
+static tide_status compare(struct script_run *run, const struct compat_request *request, tide_error *err) {
+    struct compat_report *report = ARENA_NEW(&run->arena, struct compat_report);
+    tide__compat_check(request, &run->arena, report);
+    run->resume.report = report;
+    run->resume.resets = ARENA_ARRAY(&run->arena, const char *, report->operator_count + 1);
+    struct check_state state = {run, report, 0, err};
+    for (size_t i = 0; i < report->operator_count; i++) {
+        const struct compat_operator *op = &report->operators[i];
+        for (size_t k = 0; k < op->change_count; k++) check_change(&state, op, &op->changes[k]);
+        check_id(&state, op);
+        check_missing(&state, op);
+    }
+    return state.refused > 0 ? err->status : TIDE_OK;
+}
+
+static tide_status check_changed(struct script_run *run, const struct plan *plan, tide_error *err) {
+    const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
+    const char *name = run->resume.path;
+    tide__api_plans_close(&run->resume.old_plans);
+    TIDE_TRY(tide__api_plans_of_savepoint(info, name, &run->arena, &run->resume.old_plans, err));
+    struct compat_request request = {
+        .old_script = run->resume.old_plans.script,
+        .new_script = {.name = run->name, .sql = run->sql, .plan_count = 1, .plans = &plan},
+        .policy = run->options->policy == TIDE_POLICY_EXACT ? COMPAT_EXACT : COMPAT_STRICT,
+        .features = tide__compat_features(),
+    };
+    tide__api_plans_settings(run->session, &run->arena, &request.new_script);
+    return compare(run, &request, err);
 }
 
 tide_status tide__api_resume_check(struct script_run *run, const struct plan *plan, tide_error *err) {
     struct plan_description description;
     tide__plan_describe(plan, &run->arena, &description);
-    struct compat_report report;
     const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
-    tide__compat_compare(&info->plan, &description, &run->arena, &report);
     run->resume.reset_count = 0;
-    run->resume.resets = ARENA_ARRAY(&run->arena, const char *, report.change_count + 1);
-    size_t refused = 0;
-    for (size_t i = 0; i < report.change_count; i++) {
-        const struct compat_change *change = &report.changes[i];
-        if (change->verdict == COMPAT_COMPATIBLE) continue;
-        const char *text = tide__arena_printf(&run->arena, "%s (%s): %s; %s", change->operator_id, change->code,
-                                              change->message, change->state);
-        if (!is_accepted(run, change)) {
-            if (refused++ == 0) refuse(run, change, text, err);
-            else tide__api_message_at(run, TIDE_NOTE, clause_pos(change->new_clause), NULL, text);
-            continue;
-        }
-        tide__api_message_at(run, TIDE_WARNING, clause_pos(change->new_clause), "This operator starts empty.", text);
-        run->resume.resets[run->resume.reset_count++] = change->operator_id;
-    }
-    if (refused > 0) return err->status;
+    run->resume.report = NULL;
+    if (!is_same_plan(&info->plan, &description)) TIDE_TRY(check_changed(run, plan, err));
     warn_missing(run);
+    if (run->resume.reset_count > 0) say_when_whole(run);
     tide__api_message(run, TIDE_NOTE, NULL, "goes on from %s, after row %llu", run->resume.path,
                       (unsigned long long)info->snapshot.rows);
     return TIDE_OK;

@@ -256,6 +256,7 @@ tide_status tide__api_script_run(const char *name, struct str sql, const char *d
     *run.summary = (tide_summary){0};
     tide__arena_init(&run.arena);
     struct sql_session *session = tide__sql_session_new();
+    run.session = session;
     tide__sql_session_set_strict_windows(session, options->strict_windows);
     struct parser *parser = tide__parser_new(sql.data, sql.len), *first = NULL;
     tide_status status = tide__api_resume_open(&run, err);

@@ -2,6 +2,7 @@
 #ifndef TIDE_API_SCRIPT_H
 #define TIDE_API_SCRIPT_H
 
+#include "api/plans.h"
 #include "base/arena.h"
 #include "checkpoint/savepoint.h"
 #include "checkpoint/state_dir.h"
@@ -19,6 +20,9 @@ struct resume {
     bool same_job;                // resuming in its own state directory (else --from)
     size_t reset_count;           // operators that start empty (--on-incompatible reset)
     const char **resets;          // their ids
+    // What has changed, and how the old state becomes the new one; NULL: nothing that matters. Its plans live in old_plans.
+    const struct compat_report *report;
+    struct script_plans old_plans;
 };
 
 struct control;
@@ -40,6 +44,7 @@ struct script_run {
     struct state_dir *state_dir;  // NULL: none was asked for
     struct control *control;      // the socket of a job with a state directory; NULL: none
     struct resume resume;
+    struct sql_session *session;
     uint32_t job_index;           // of the next job-starting statement
     uint64_t rows_before;         // source rows of the script's earlier jobs
     double started;               // monotonic seconds

@@ -154,6 +154,9 @@ struct table {
     struct option *options;
     uint32_t partition_key_count;
     uint32_t *partition_keys;      // column indexes
+    uint32_t primary_key_count;
+    uint32_t *primary_key;         // column indexes
+    struct source_pos primary_key_pos;
 };
 
 // NULL if the table has no such option.
@@ -240,7 +243,9 @@ struct plan_window_aggregate {
     bool attached;             // rows carry their window in two columns (a TVF below was not folded in): no assignment
     uint32_t start_column, end_column;  // attached: of the input
     bool legacy;               // GROUP BY TUMBLE(ts, ...)
-    uint32_t start_place, end_place;  // where the window columns stand in GROUP BY, among all keys
+    // Where the window columns stand in GROUP BY: twice the number of keys before it, + 1 if the other one is before it too.
+    uint32_t start_place, end_place;
+    uint32_t *session_places;  // of each key in the PARTITION BY of a SESSION; NULL: not known
     uint32_t key_count;
     uint32_t *keys;            // input columns, in GROUP BY order
     uint32_t aggregate_count;
@@ -276,6 +281,7 @@ struct plan_window_rank {
     bool deduplicate;          // ORDER BY the time attribute with N = 1 (for names in explain)
     uint32_t start_place, end_place;  // where the window columns stand in PARTITION BY, among all keys
     struct source_pos bound_pos;      // of the condition on the rank
+    const char *function;             // another one than ROW_NUMBER(): planned to be compared, can't be run; NULL: none
 };
 
 // Regular Top-N. Output as above, with a changelog.
@@ -290,6 +296,7 @@ struct plan_rank {
     bool deduplicate;          // keeps the first or last row a key by time attribute
     bool input_updates;        // the input has -U/+U/-D
     struct source_pos bound_pos;  // of the condition on the rank
+    const char *function;         // as above
     uint32_t unique_key_count; // of the input with updates: columns that identify a row; 0: the whole row
     uint32_t *unique_keys;
 };

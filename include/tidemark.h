@@ -143,10 +143,51 @@ TIDE_API tide_status tide_script_run(const char *name, const char *sql, size_t s
                             const tide_options *options, const tide_handler *handler, tide_summary *summary,
                             tide_error *err);
 
-// --- looking ----------------------------------------------------------------------------------------------------------
-
 // Receives text piece by piece.
 typedef void tide_write_fn(void *ctx, const char *data, size_t len);
+
+// --- may a changed script go on? -----------------------------------------------------------------------------------------
+
+enum tide_verdict { TIDE_COMPATIBLE, TIDE_PARTIAL, TIDE_UNKNOWN, TIDE_INCOMPATIBLE };
+enum tide_check_format { TIDE_CHECK_TEXT, TIDE_CHECK_JSON, TIDE_CHECK_SARIF, TIDE_CHECK_JUNIT, TIDE_CHECK_GITHUB };
+enum tide_fail_on { TIDE_FAIL_ON_PARTIAL, TIDE_FAIL_ON_INCOMPATIBLE };
+
+// All strings are borrowed for the length of the call.
+typedef struct tide_check_side {
+    const char *name;       // for messages
+    const char *sql;        // the script; NULL (old side only): `savepoint` is one
+    size_t sql_len;
+    const char *savepoint;  // a savepoint file or a state directory
+} tide_check_side;
+
+typedef struct tide_check {
+    size_t struct_size;  // sizeof(tide_check)
+    tide_check_side old_side, new_side;
+    enum tide_policy policy;
+    enum tide_check_format format;
+    enum tide_fail_on fail_on;
+    bool colour;                // text only
+    const char *waivers;        // the text of a waiver file; NULL: none
+    size_t waivers_len;
+    const char *waivers_name;
+} tide_check;
+
+typedef struct tide_check_result {
+    enum tide_verdict verdict;        // under the asked policy, without waived changes
+    enum tide_verdict strict, exact;  // under each
+    bool sound;
+    int exit_code;                    // 0, 10, 20, 30, as docs/cli.md says
+} tide_check_result;
+
+// Compares two scripts, or a savepoint and a script, and writes the report. TIDE_OK whatever the verdict.
+TIDE_API tide_status tide_check_scripts(const tide_check *check, tide_write_fn *write, void *ctx, tide_check_result *out,
+                                        tide_error *err);
+// The table of rules; one rule with its example (TIDE_ERR_OPTION: there is none); all of them as docs/compatibility.md.
+TIDE_API void tide_check_rules(tide_write_fn *write, void *ctx);
+TIDE_API tide_status tide_check_explain(const char *code, tide_write_fn *write, void *ctx, tide_error *err);
+TIDE_API void tide_check_document(tide_write_fn *write, void *ctx);
+
+// --- looking ----------------------------------------------------------------------------------------------------------
 
 enum tide_explain_format { TIDE_EXPLAIN_TEXT, TIDE_EXPLAIN_JSON, TIDE_EXPLAIN_DOT };
 // The plans of all jobs of a script.

@@ -118,8 +118,9 @@ static tide_status set_primary_key(struct binder *b, struct catalog_entry *entry
         return tide__fail_hint(b->err, "write PRIMARY KEY (..) NOT ENFORCED");
     }
     struct arena *arena = &b->session->arena;
-    entry->primary_key_count = statement->primary_key.count;
-    entry->primary_key = ARENA_ARRAY(arena, uint32_t, entry->primary_key_count);
+    entry->primary_key_count = entry->table.primary_key_count = statement->primary_key.count;
+    entry->primary_key = entry->table.primary_key = ARENA_ARRAY(arena, uint32_t, entry->primary_key_count);
+    entry->table.primary_key_pos = statement->primary_key_pos;
     for (uint32_t i = 0; i < entry->primary_key_count; i++) {
         TIDE_TRY(
             find_column(b, &entry->table, &statement->primary_key.items[i], "primary key", &entry->primary_key[i]));

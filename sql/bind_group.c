@@ -39,6 +39,7 @@ static tide_status add_keys_of(struct select_scope *s, const struct ast_group *g
                 return tide__fail_at(s->binder->err, TIDE_ERR_PLAN, ast->pos,
                                      "a group window does not stand in GROUPING SETS, ROLLUP or CUBE");
             }
+            s->window_place = s->key_count;
             TIDE_TRY(tide__bind_group_window(s, ast));
             continue;
         }
@@ -90,10 +91,7 @@ static tide_status cross(struct select_scope *s, struct source_pos pos, struct g
 
 static tide_status key_set(struct select_scope *s, const struct ast_exprs *exprs, bool *set) {
     for (uint32_t i = 0; i < exprs->count; i++) {
-        if (tide__bind_is_window_group(exprs->items[i])) {
-            s->window_place = s->key_count;
-            continue;
-        }
+        if (tide__bind_is_window_group(exprs->items[i])) continue;
         uint32_t key;
         TIDE_TRY(add_key(s, exprs->items[i], &key));
         set[key] = true;
@@ -254,8 +252,8 @@ static struct plan_node *aggregate_node(struct select_scope *s, struct plan_node
     struct plan_window_aggregate *w = &node->window_aggregate;
     w->window = s->window;
     w->legacy = true;
-    w->start_place = s->window_place;
-    w->end_place = s->window_place + 1;
+    w->start_place = 2 * s->window_place;
+    w->end_place = 2 * s->window_place + 1;
     w->key_count = keys;
     w->keys = columns;
     w->aggregate_count = s->aggregate_count;

@@ -29,6 +29,10 @@ void tide__sql_session_free(struct sql_session *session) {
     tide__free(session);
 }
 
+void tide__sql_session_set_checking(struct sql_session *session) {
+    session->checking = true;
+}
+
 void tide__sql_session_set_strict_windows(struct sql_session *session, bool strict) {
     session->strict_windows = strict;
 }

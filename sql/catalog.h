@@ -51,6 +51,7 @@ struct sql_session {
     struct zone **old_zones;  // plans may still point to them
     uint32_t old_zone_count;
     bool strict_windows;
+    bool checking;  // plans are compared, not run
     bool batch_mode;
     bool mini_batch;
     int64_t auto_watermark_interval_ms, checkpoint_interval_ms;

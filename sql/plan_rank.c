@@ -179,7 +179,7 @@ static tide_status split(struct rank_filter *filter, struct expr *condition) {
 static tide_status check_function(struct rank_filter *filter, bool window) {
     struct binder *b = filter->binder;
     const struct over_call *call = &filter->over->calls[0];
-    if (call->kind == OVER_CALL_ROW_NUMBER) return TIDE_OK;
+    if (call->kind == OVER_CALL_ROW_NUMBER || b->session->checking) return TIDE_OK;
     tide__fail_at(b->err, TIDE_ERR_PLAN, filter->node->pos, "%s is not supported in a %sTop-N, only ROW_NUMBER() is",
                   call->name, window ? "Window " : "");
     return tide__fail_hint(b->err, "use ROW_NUMBER(); ties keep arrival order");
@@ -201,7 +201,7 @@ static tide_status check_bounds(struct rank_filter *filter) {
 static uint32_t find_place(const struct role *roles, const struct plan_over *over, enum role_kind kind) {
     for (uint32_t i = 0; i < over->partition_count; i++)
         if (roles[over->partitions[i]].kind == kind) return i;
-    return 0;
+    return over->partition_count;
 }
 
 static uint32_t find_role(const struct role *roles, const struct plan_over *over, enum role_kind kind,
@@ -270,6 +270,7 @@ static void fill_window_rank(struct rank_filter *filter, const struct role *role
     rank->start_place = find_place(roles, over, ROLE_WINDOW_START);
     rank->end_place = find_place(roles, over, ROLE_WINDOW_END);
     rank->bound_pos = filter->pos;
+    if (over->calls[0].kind != OVER_CALL_ROW_NUMBER) rank->function = over->calls[0].name;
     rank->ltz = roles[rank->start_column].window->ltz;
     rank->partition_count = other_partitions(arena, over, roles, true, &rank->partitions);
     rank->sort_count = over->sort_count;
@@ -285,6 +286,7 @@ static void fill_rank(struct rank_filter *filter, const struct role *roles, stru
     const struct plan_over *over = filter->over;
     struct plan_rank *rank = &node->rank;
     rank->bound_pos = filter->pos;
+    if (over->calls[0].kind != OVER_CALL_ROW_NUMBER) rank->function = over->calls[0].name;
     rank->partition_count = other_partitions(arena, over, roles, false, &rank->partitions);
     rank->sort_count = over->sort_count;
     rank->sorts = over->sorts;

@@ -15,6 +15,7 @@ struct window_keys {
     uint32_t key_count;  // the other keys, columns of the input
     uint32_t *keys;
     bool session_mismatch;  // the other keys are not the session's
+    uint32_t *session_places;  // of each key in the session's PARTITION BY
 };
 
 static struct window_keys find_keys(struct arena *arena, const struct plan_node *node, const struct role *roles) {
@@ -25,13 +26,13 @@ static struct window_keys find_keys(struct arena *arena, const struct plan_node 
         switch (roles[column].kind) {
         case ROLE_WINDOW_START:
             if (!found.has_start) found.start = column;
-            if (!found.has_start) found.start_place = i;
+            if (!found.has_start) found.start_place = 2 * found.key_count + found.has_end;
             found.has_start = true;
             found.window = roles[column].window;
             break;
         case ROLE_WINDOW_END:
             if (!found.has_end) found.end = column;
-            if (!found.has_end) found.end_place = i;
+            if (!found.has_end) found.end_place = 2 * found.key_count + found.has_start;
             found.has_end = true;
             break;
         case ROLE_WINDOW_TIME:
@@ -43,6 +44,8 @@ static struct window_keys find_keys(struct arena *arena, const struct plan_node 
         }
     }
     if (found.window == NULL || found.window->kind != WINDOW_SESSION) return found;
+    found.session_places = ARENA_ARRAY(arena, uint32_t, found.key_count + 1);
+    for (uint32_t i = 0; i < found.key_count; i++) found.session_places[i] = roles[found.keys[i]].session_key;
     for (uint32_t p = 0; p < found.window->partition_count; p++) {
         bool covered = false;
         for (uint32_t i = 0; i < found.key_count; i++) {
@@ -290,6 +293,7 @@ static struct plan_node *window_aggregate(struct binder *b, struct plan_node *no
     w->window = *keys->window;
     w->key_count = keys->key_count;
     w->keys = keys->keys;
+    w->session_places = keys->session_places;
     w->start_place = keys->start_place;
     w->end_place = keys->end_place;
     w->aggregate_count = group->aggregate_count;
@@ -378,7 +382,8 @@ tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struc
                                  "a group window cannot be computed over rows that are updated");
         }
         struct str early = tide__settings_get(b->session, "table.exec.emit.early-fire.enabled");
-        if (early.data != NULL && tide__str_ieq_c(early, "true")) {
+        node->window_aggregate.early_fire = early.data != NULL && tide__str_ieq_c(early, "true");
+        if (node->window_aggregate.early_fire && !b->session->checking) {
             return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "table.exec.emit.early-fire is not supported yet");
         }
         return check_calls(b, &node->window_aggregate.window, true, node->window_aggregate.aggregates,

@@ -19,6 +19,8 @@ struct sql_session *tide__sql_session_new(void) __attribute__((returns_nonnull))
 void tide__sql_session_free(struct sql_session *session);
 // A GROUP BY or a Top-N that forgets a window column is an error instead of a warning.
 void tide__sql_session_set_strict_windows(struct sql_session *session, bool strict);
+// The script is only compared: what can be planned but not run yet is no error.
+void tide__sql_session_set_checking(struct sql_session *session);
 // The value of a SET option; data NULL if it is not set. For options that only the caller knows.
 struct str tide__sql_session_option(const struct sql_session *session, const char *key);
 

@@ -17,6 +17,7 @@ static const struct {
     const char *summary;
 } subcommands[] = {
     {"run", tool_run, "run the statements of a Flink SQL script"},
+    {"check", tool_check, "may a changed script go on from the old one's state?"},
     {"explain", tool_explain, "show a script's plan"},
     {"inspect", tool_inspect, "look into a savepoint or a state directory"},
     {"savepoint", tool_savepoint, "take, verify, salvage or list savepoints"},

@@ -9,6 +9,7 @@
 // Subcommands: argv[0] is the subcommand's name. They return the exit code.
 int tool_run(int argc, char **argv);
 int tool_explain(int argc, char **argv);
+int tool_check(int argc, char **argv);
 int tool_inspect(int argc, char **argv);
 int tool_savepoint(int argc, char **argv);
 int tool_stop(int argc, char **argv);

@@ -43,20 +43,20 @@ const char *const *tide__compat_setting_keys(void);
 //   window-join, join   the fields of node->inputs[side]
 // Expressions of a step are over the old operator's columns.
 enum compat_step_kind {
-    COMPAT_STEP_KEEP,       // as it is: the only step
-    COMPAT_STEP_EMPTY,      // begins empty, and that is right: nothing of use was in the old state at a barrier
-    COMPAT_STEP_NEW,        // begins empty because the savepoint has nothing for it
-    COMPAT_STEP_DISCARD,    // an old operator that no new one takes over (compat_operator.new_node is NULL)
-    COMPAT_STEP_KEY,        // new key `at` is `expr`; there is one for each new key, in order, if any has changed
-    COMPAT_STEP_MERGE,      // several old groups (partitions) may become one: their accumulators are combined, or the best N kept
+    COMPAT_STEP_KEEP,     // as it is: the only step
+    COMPAT_STEP_EMPTY,    // begins empty, and that is right: nothing of use was in the old state at a barrier
+    COMPAT_STEP_NEW,      // begins empty because the savepoint has nothing for it
+    COMPAT_STEP_DISCARD,  // an old operator that no new one takes over (compat_operator.new_node is NULL)
+    COMPAT_STEP_KEY,      // new key `at` is `expr`; there is one for each new key, in order, if any has changed
+    COMPAT_STEP_MERGE,  // several old groups (partitions) may become one: their accumulators are combined, or the best N kept
     COMPAT_STEP_AGGREGATE,  // new aggregate `at` goes on from old `from`; -1: begins empty. One for each new one, if any has changed
-    COMPAT_STEP_DERIVE,     // new aggregate `at` is read from old `from` (and `from2`) of another function: AVG <-> SUM, COUNT
-    COMPAT_STEP_COLUMN,     // new stored column `at` (of input `side`) is `expr`; one for each, if any has changed
-    COMPAT_STEP_PURGE,      // entries (of input `side`) for which `expr`, a BOOLEAN, is not TRUE are left out
-    COMPAT_STEP_TRUNCATE,   // of each partition the ranks above `value` are left out
-    COMPAT_STEP_WINDOWS,    // old panes go to the new node's windows (slices): its window is a union of old panes
-    COMPAT_STEP_SWAP,       // the two sides of a join change places; `side` of other steps is the new one
-    COMPAT_STEP_SET,        // grouping sets: old set `from` is new set `at`; from -1: begins empty; one for each new set
+    COMPAT_STEP_DERIVE,  // new aggregate `at` is read from old `from` (and `from2`) of another function: AVG <-> SUM, COUNT
+    COMPAT_STEP_COLUMN,    // new stored column `at` (of input `side`) is `expr`; one for each, if any has changed
+    COMPAT_STEP_PURGE,     // entries (of input `side`) for which `expr`, a BOOLEAN, is not TRUE are left out
+    COMPAT_STEP_TRUNCATE,  // of each partition the ranks above `value` are left out
+    COMPAT_STEP_WINDOWS,   // old panes go to the new node's windows (slices): its window is a union of old panes
+    COMPAT_STEP_SWAP,      // the two sides of a join change places; `side` of other steps is the new one
+    COMPAT_STEP_SET,       // grouping sets: old set `from` is new set `at`; from -1: begins empty; one for each new set
 };
 
 struct compat_step {
@@ -82,10 +82,10 @@ enum compat_feature {
     COMPAT_CAN_TRUNCATE = 1 << 7,      // TRUNCATE (topn-truncate)
     COMPAT_CAN_MERGE_ROWS = 1 << 8,    // MERGE of a Top-N (topn-merge, arrival-seq)
     COMPAT_CAN_COLUMNS = 1 << 9,       // COLUMN (row-reproject)
-    COMPAT_CAN_BUFFERS = 1 << 10,      // a window join's buffers under another type, condition or key, SWAP (join-buffers)
-    COMPAT_CAN_PURGE = 1 << 11,        // PURGE (purge-on-restore)
-    COMPAT_CAN_WIDEN = 1 << 12,        // KEY, COLUMN, AGGREGATE of a wider type (widen)
-    COMPAT_CAN_SETS = 1 << 13,         // SET
+    COMPAT_CAN_BUFFERS = 1 << 10,  // a window join's buffers under another type, condition or key, SWAP (join-buffers)
+    COMPAT_CAN_PURGE = 1 << 11,    // PURGE (purge-on-restore)
+    COMPAT_CAN_WIDEN = 1 << 12,    // KEY, COLUMN, AGGREGATE of a wider type (widen)
+    COMPAT_CAN_SETS = 1 << 13,     // SET
     COMPAT_CAN_SUM_OF_SUMS = 1 << 14,  // (sum-of-sums) merged inner groups below a SUM of their SUMs
     COMPAT_CAN_PARTIAL_NEW = 1 << 15,  // NEW beside kept operators
 };
@@ -97,23 +97,23 @@ const char *tide__compat_feature_name(enum compat_feature feature);
 
 struct compat_change {
     const struct compat_rule *rule;
-    const char *code;  // rule->code
+    const char *code;                   // rule->code
     enum compat_verdict verdict;        // under the asked policy
     enum compat_verdict strict, exact;  // under each
-    bool sound;         // exact is not worse than the verdict
-    bool waived;        // by the caller (tide_check); it does not count
-    uint32_t needs;     // features that exact relies on
-    uint32_t missing;   // those of them that there are not: exact is incompatible for lack of them
+    bool sound;                         // exact is not worse than the verdict
+    bool waived;                        // by the caller (tide_check); it does not count
+    uint32_t needs;                     // features that exact relies on
+    uint32_t missing;                   // those of them that there are not: exact is incompatible for lack of them
     const struct plan_clause *old_clause, *new_clause;  // NULL: added or removed
-    uint64_t fingerprint;  // of code, operator and both texts, not of places
-    const char *message;   // one sentence: what changed
-    const char *state;     // what happens to the state
-    const char *advice;    // what to do; NULL: nothing
+    uint64_t fingerprint;                               // of code, operator and both texts, not of places
+    const char *message;                                // one sentence: what changed
+    const char *state;                                  // what happens to the state
+    const char *advice;                                 // what to do; NULL: nothing
 };
 
 struct compat_operator {
-    const char *name;  // its uid or operator id (of the new script; of the old one if it is gone)
-    const char *kind;  // "window-topn", "window-aggregate", "source", ...: the words of rules.md
+    const char *name;        // its uid or operator id (of the new script; of the old one if it is gone)
+    const char *kind;        // "window-topn", "window-aggregate", "source", ...: the words of rules.md
     const char *matched_by;  // "uid", "lineage", "sink", "likeness"; NULL: added or removed
     const struct plan *old_plan, *new_plan;
     const struct plan_node *old_node, *new_node;  // NULL: added, removed
@@ -121,6 +121,7 @@ struct compat_operator {
     enum compat_verdict verdict, strict, exact;  // the worst of the changes that are not waived
     size_t change_count;
     const struct compat_change *changes;
+    uint32_t missing;   // features that carrying it over needs and that there are not, under either policy
     size_t step_count;  // what exact relies on; 0: no state, or exact is incompatible
     const struct compat_step *steps;
     size_t restart_count;  // under a partial verdict: result columns that count from the restore

@@ -27,8 +27,7 @@ struct model_clause *tide__describe_clause(struct describer *d, const char *code
 struct model_clause *tide__describe_lineage(struct describer *d, const char *code, const struct lineage *lineage) {
     struct model_clause *clause = tide__describe_clause(d, code, lineage->text, lineage->pos);
     clause->expr = lineage->expr;
-    if (lineage->expr != NULL)
-        clause->plain = tide__canon_plain(lineage->expr, d->model->leaf_lineages, d->arena);
+    if (lineage->expr != NULL) clause->plain = tide__canon_plain(lineage->expr, d->model->leaf_lineages, d->arena);
     return clause;
 }
 
@@ -255,11 +254,11 @@ static void describe_scan(struct describer *d, const struct plan_node *node) {
         const struct table_column *column = &table->columns[scan->reads[i]];
         reads[i] = tide__describe_leaf(d, LEAF_COLUMN, op, scan->reads[i], column_text(d, table, scan->reads[i]),
                                        column->type, column->pos);
-        tide__describe_clause(
-            d, "source.column",
-            tide__arena_printf(d->arena, "%s %s", named != NULL ? named->columns[scan->reads[i]].name : column->name,
-                               tide__describe_type(column->type, d->arena)),
-            column->pos);
+        tide__describe_clause(d, "source.column",
+                              tide__arena_printf(d->arena, "%s %s",
+                                                 named != NULL ? named->columns[scan->reads[i]].name : column->name,
+                                                 tide__describe_type(column->type, d->arena)),
+                              column->pos);
     }
     if (scan->watermark != NULL) {
         struct lineage watermark = tide__describe_expr(d, scan->watermark, reads);
@@ -405,12 +404,18 @@ static struct flow combined_inputs(struct describer *d, const struct plan_node *
 // Each input with its own conditions: they do not hold for the others.
 static void describe_union(struct describer *d, const struct plan_node *node) {
     struct flow flow = combined_inputs(d, node);
-    struct lineage *branches = ARENA_ARRAY(d->arena, struct lineage, node->input_count + 1);
-    for (uint32_t i = 0; i < node->input_count; i++)
-        branches[i] = (struct lineage){.text = branch_text(d, input_flow(d, node, i)), .pos = node->inputs[i]->pos};
-    // In their order: that of the inputs is a change too.
-    flow.branches = branches;
-    flow.branch_count = node->input_count;
+    size_t most = node->input_count;
+    for (uint32_t i = 0; i < node->input_count; i++) most += input_flow(d, node, i)->branch_count;
+    struct lineage *branches = ARENA_ARRAY(d->arena, struct lineage, most + 1);
+    flow.branches = branches;  // in their order: that of the inputs is a change too
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        const struct flow *input = input_flow(d, node, i);
+        bool nested = input->branch_count > 0 && input->filter_count == 0;
+        for (size_t k = 0; nested && k < input->branch_count; k++) branches[flow.branch_count++] = input->branches[k];
+        if (!nested)
+            branches[flow.branch_count++] = (struct lineage){.text = branch_text(d, input),
+                                                             .pos = node->inputs[i]->pos};
+    }
     for (uint32_t f = 0; f < node->field_count; f++) union_field(d, node, f, &flow);
     d->flows[node->id] = flow;
 }
@@ -444,18 +449,30 @@ static void describe_sink(struct describer *d, const struct plan_node *node) {
     } else {
         tide__describe_clause(d, "sink.table", "the result", node->pos);
     }
-    for (uint32_t i = 0; i < node->inputs[0]->field_count; i++) {
-        struct model_clause *clause = tide__describe_lineage(d, "output.column", &input->fields[i]);
-        clause->index = i;
-        clause->type = node->inputs[0]->fields[i].type;
+    uint32_t count = node->inputs[0]->field_count;
+    uint32_t columns = node->sink.kind == SINK_TABLE && node->sink.columns != NULL ? node->sink.table->column_count
+                                                                                   : count;
+    for (uint32_t column = 0; column < columns; column++) {  // in the table's order, whatever that of the query
+        for (uint32_t i = 0; i < count; i++) {
+            if ((node->sink.kind == SINK_TABLE && node->sink.columns != NULL ? node->sink.columns[i] : i) != column)
+                continue;
+            struct model_clause *clause = tide__describe_lineage(d, "output.column", &input->fields[i]);
+            clause->index = i;
+            clause->type = node->inputs[0]->fields[i].type;
+        }
     }
     for (size_t i = 0; i < input->filter_count; i++)
         tide__describe_lineage(d, input->above_aggregation ? "having" : "output.filter", &input->filters[i]);
-    for (size_t i = 0; i < input->branch_count; i++)
-        tide__describe_lineage(d, "union.input", &input->branches[i]);
+    for (size_t i = 0; i < input->branch_count; i++) tide__describe_lineage(d, "union.input", &input->branches[i]);
     struct model_operator *op = tide__describe_finish(d, node, "sink", &input, 1);
     struct model *model = d->model;
-    model->roots[model->root_count++] = (struct model_root){node, op->index, op->signature};
+    uint64_t signature = op->input_count + 1;  // what it computes, wherever that goes
+    for (uint32_t i = 0; i < op->input_count; i++)
+        if (model->operators[op->inputs[i]].node->kind != PLAN_SCAN)
+            signature = signature * 31 + model->operators[op->inputs[i]].signature;
+    size_t sink_clauses = node->sink.kind == SINK_TABLE ? 2 : 1;
+    signature = hash_clauses(op->clauses + sink_clauses, op->clause_count - sink_clauses, signature);
+    model->roots[model->root_count++] = (struct model_root){node, op->index, signature};
     d->flows[node->id] = *input;
 }
 

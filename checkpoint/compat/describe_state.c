@@ -36,8 +36,7 @@ static void window_clauses(struct describer *d, const struct window *window, con
 }
 
 struct lineage tide__describe_window(struct describer *d, enum window_property property, const struct window *window,
-                                     const char *time, const char *session_keys, int32_t owner,
-                                     struct source_pos pos) {
+                                     const char *time, const char *session_keys, int32_t owner, struct source_pos pos) {
     static const char *const texts[] = {"window_start", "window_end", "window_time"};
     static const enum lineage_role roles[] = {LINEAGE_WINDOW_START, LINEAGE_WINDOW_END, LINEAGE_WINDOW_TIME};
     struct type *type = ARENA_NEW(d->arena, struct type);
@@ -149,9 +148,8 @@ static const char *aggregate_text(struct describer *d, const struct aggregate_ca
     if (counts_rows) tide__strbuf_append_char(&out, '*');
     for (uint32_t i = 0; i < call->arg_count && !counts_rows; i++) {
         const struct lineage *arg = &input->fields[call->args[i]];
-        const char *text = plain && arg->expr != NULL
-                               ? tide__canon_plain(arg->expr, d->model->leaf_lineages, d->arena)
-                               : arg->text;
+        const char *text = plain && arg->expr != NULL ? tide__canon_plain(arg->expr, d->model->leaf_lineages, d->arena)
+                                                      : arg->text;
         tide__strbuf_printf(&out, "%s%s", i > 0 ? ", " : "", text);
     }
     if (!call->parameter.is_null && strcmp(name, "LISTAGG") == 0)
@@ -176,6 +174,8 @@ static void aggregate_clause(struct describer *d, const struct aggregate_call *c
     clause->call = call;
     clause->index = index;
     if (call->arg_count > 0) clause->expr = input->fields[call->args[0]].expr;
+    if (call->arg_count > 1) clause->expr2 = input->fields[call->args[1]].expr;
+    if (call->filter >= 0) clause->filter = input->fields[call->filter].expr;
 }
 
 static struct lineage aggregate_leaf(struct describer *d, const struct model_operator *op,
@@ -342,6 +342,7 @@ static void describe_window_rank(struct describer *d, const struct plan_node *no
     key_clauses(d, "topn.partition", node->inputs[0], input, plan->partitions, plan->partition_count, 0);
     sort_clauses(d, "topn.order_by", input, plan->sorts, plan->sort_count);
     rank_bounds(d, node, plan->bound_pos, plan->rank_first, plan->rank_last, plan->ties);
+    if (plan->function != NULL) tide__describe_clause(d, "topn.function", plan->function, node->pos);
     filter_clauses(d, input, 0, "filter", "having");
     stored_columns(d, "topn.input", node->inputs[0], input, 0);
     struct model_operator *op = tide__describe_finish(d, node, plan->deduplicate ? "window-dedup" : "window-topn",
@@ -358,6 +359,7 @@ static void describe_rank(struct describer *d, const struct plan_node *node) {
     key_clauses(d, "topn.partition", node->inputs[0], input, plan->partitions, plan->partition_count, 0);
     sort_clauses(d, "topn.order_by", input, plan->sorts, plan->sort_count);
     rank_bounds(d, node, plan->bound_pos, plan->rank_first, plan->rank_last, plan->ties);
+    if (plan->function != NULL) tide__describe_clause(d, "topn.function", plan->function, node->pos);
     filter_clauses(d, input, 0, "filter", "having");
     stored_columns(d, "topn.input", node->inputs[0], input, 0);
     struct model_operator *op = tide__describe_finish(d, node, plan->deduplicate ? "dedup" : "topn", &input, 1);
@@ -384,17 +386,18 @@ static const struct lineage *join_clauses(struct describer *d, const struct plan
     tide__describe_clause(d, "join.type", kinds[join->kind], node->pos)->number = join->kind;
     for (uint32_t i = 0; i < join->key_count; i++) {
         const struct lineage *a = &left->fields[join->keys[0][i]], *b = &right->fields[join->keys[1][i]];
-        tide__describe_clause(d, "join.condition_equi", tide__arena_printf(d->arena, "%s = %s", a->text, b->text),
-                              a->pos)
-            ->index = i;
+        const char *text = tide__arena_printf(d->arena, "%s = %s", a->text, b->text);
+        struct model_clause *clause = tide__describe_clause(d, "join.condition_equi", text, a->pos);
+        clause->index = i;
+        clause->expr = a->expr;
+        clause->expr2 = b->expr;
     }
     if (join->condition != NULL) {
         size_t count;
         const struct lineage *parts = tide__describe_conjuncts(d, join->condition, fields, &count);
         for (size_t i = 0; i < count; i++) tide__describe_lineage(d, "join.condition_nonequi", &parts[i]);
     }
-    for (uint32_t side = 0; side < 2; side++)
-        filter_clauses(d, input_flow(d, node, side), side, "filter", "filter");
+    for (uint32_t side = 0; side < 2; side++) filter_clauses(d, input_flow(d, node, side), side, "filter", "filter");
     stored_columns(d, "join.input_schema", node->inputs[0], left, 0);
     stored_columns(d, "join.input_schema_right", node->inputs[1], right, 1);
     return fields;
@@ -430,11 +433,10 @@ static void describe_join(struct describer *d, const struct plan_node *node) {
     const struct plan_join *plan = &node->join;
     const struct flow *inputs[2] = {input_flow(d, node, 0), input_flow(d, node, 1)};
     if (plan->interval) {
-        const char *text = tide__arena_printf(d->arena, "%s - %s BETWEEN %s AND %s",
-                                              inputs[0]->fields[plan->time_columns[0]].text,
-                                              inputs[1]->fields[plan->time_columns[1]].text,
-                                              tide__canon_duration(plan->lower_ms, d->arena),
-                                              tide__canon_duration(plan->upper_ms, d->arena));
+        const char *text = tide__arena_printf(
+            d->arena, "%s - %s BETWEEN %s AND %s", inputs[0]->fields[plan->time_columns[0]].text,
+            inputs[1]->fields[plan->time_columns[1]].text, tide__canon_duration(plan->lower_ms, d->arena),
+            tide__canon_duration(plan->upper_ms, d->arena));
         tide__describe_clause(d, "join.interval", text, node->pos);
     }
     struct join_parts parts = {plan->kind, plan->key_count, plan->keys, plan->condition};

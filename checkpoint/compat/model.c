@@ -15,7 +15,8 @@ static bool same_option(const struct table *a, const struct table *b, const char
 
 // Where the rows come from.
 static bool same_place(const struct table *a, const struct table *b) {
-    static const char *const keys[] = {"connector", "path", "topic", "topic-pattern", "properties.bootstrap.servers", "format"};
+    static const char *const keys[] = {"connector", "path", "topic", "topic-pattern", "properties.bootstrap.servers",
+                                       "format"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!same_option(a, b, keys[i])) return false;
     return true;
@@ -158,8 +159,8 @@ static const struct expr *rewrite(struct rewriting *r, const struct expr *expr) 
     return copy;
 }
 
-const struct expr *tide__model_over(const struct model *model, const struct expr *expr, const struct model_clause *columns,
-                                    size_t column_count, struct arena *arena) {
+const struct expr *tide__model_over(const struct model *model, const struct expr *expr,
+                                    const struct model_clause *columns, size_t column_count, struct arena *arena) {
     struct rewriting r = {model, columns, column_count, arena, 0};
     return expr != NULL ? rewrite(&r, expr) : NULL;
 }

@@ -22,17 +22,19 @@ struct leaf {
 // --- clauses ----------------------------------------------------------------------------------------------------------------
 
 struct model_clause {
-    const char *code;  // of plan_clause
-    const char *text;  // canonical, with a type where it is a part of the layout
-    const char *bare;  // without
-    const char *plain; // bare, but with the operands of + and * as they were written
+    const char *code;   // of plan_clause
+    const char *text;   // canonical, with a type where it is a part of the layout
+    const char *bare;   // without
+    const char *plain;  // bare, but with the operands of + and * as they were written
     struct source_pos pos;
-    const struct expr *expr;  // over leaves; NULL: none, or too large
+    const struct expr *expr;    // over leaves; NULL: none, or too large
+    const struct expr *expr2;   // join.condition_equi: of the right side; an aggregate: its second argument
+    const struct expr *filter;  // of an aggregate
     const struct type *type;
     uint32_t index;  // of the key, aggregate or stored column in the node
     uint32_t side;
     const struct aggregate_call *call;
-    int64_t number;  // limits, durations in ms
+    int64_t number;        // limits, durations in ms
     const char *declared;  // bare, with computed columns of tables unopened; NULL: as bare
 };
 
@@ -52,31 +54,31 @@ struct model_operator {
     size_t clause_count;
     struct model_clause *clauses;
     uint32_t input_count;
-    uint32_t *inputs;              // operators
-    const struct lineage *in[2];   // fields of its inputs
+    uint32_t *inputs;             // operators
+    const struct lineage *in[2];  // fields of its inputs
     uint32_t in_count[2];
     const struct lineage *out;
     uint32_t out_count;
-    const struct window *window;   // NULL: none
+    const struct window *window;  // NULL: none
     const char *window_time;
-    int32_t window_owner;          // the operator below whose window it is; -1: its own
+    int32_t window_owner;             // the operator below whose window it is; -1: its own
     uint32_t start_place, end_place;  // of the window columns in GROUP BY or PARTITION BY
-    bool finals;                   // nothing is in it at a barrier: its rows come when a window fires, and leave at once
-    uint32_t set_count;            // grouping sets; 0: none
+    bool finals;         // nothing is in it at a barrier: its rows come when a window fires, and leave at once
+    uint32_t set_count;  // grouping sets; 0: none
     struct model_set *sets;
-    uint64_t signature;            // of what it computes, with what is below
+    uint64_t signature;  // of what it computes, with what is below
 };
 
 struct model_root {
     const struct plan_node *node;
-    uint32_t op;        // the sink
-    uint64_t signature; // of all it computes
+    uint32_t op;         // the sink
+    uint64_t signature;  // of all it computes
 };
 
 // A table that is read, and what it was called before.
 struct naming_column {
     const char *name;
-    int32_t old;      // column of the old table, -1: none
+    int32_t old;  // column of the old table, -1: none
     bool renamed;
 };
 struct naming_table {
@@ -111,8 +113,8 @@ void tide__model_names(const struct compat_script *old_script, const struct comp
 const struct naming_table *tide__model_table(const struct naming *naming, const struct table *table);
 
 // What an expression over leaves is over other columns: `columns` have texts and types. NULL: it can't be computed from them.
-const struct expr *tide__model_over(const struct model *model, const struct expr *expr, const struct model_clause *columns,
-                                    size_t column_count, struct arena *arena);
+const struct expr *tide__model_over(const struct model *model, const struct expr *expr,
+                                    const struct model_clause *columns, size_t column_count, struct arena *arena);
 typedef bool leaf_fn(void *ctx, const struct model *model, uint32_t leaf);
 // Whether some leaf of the expression satisfies `is`.
 bool tide__model_reads(const struct model *model, const struct expr *expr, leaf_fn *is, void *ctx);

@@ -61,6 +61,9 @@ const struct compat_rule tide__compat_rules[] = {
     {"agg.all_replaced", "Aggregates", "all aggregates", SAYS_INCOMPATIBLE, SAYS_PARTIAL,
      "the groups go on, the new accumulators start empty", "as agg.added", RESET, "SUM(price), MAX(item)",
      "AVG(price), MIN(item)"},
+    {"cosmetic.commutative", "Aggregates", "the order of operands", SAYS_PARTIAL, SAYS_COMPATIBLE,
+     "the value is the same, bit for bit", "exact numbers only; sums of FLOAT and DOUBLE are not reordered", PART,
+     "SUM(b + d)", "SUM(d + b)"},
 
     // --- Group keys ---
     {"group_by.added", "Group keys", "the group key", SAYS_INCOMPATIBLE, SAYS_INCOMPATIBLE,
@@ -167,6 +170,9 @@ const struct compat_rule tide__compat_rules[] = {
     {"topn.function", "Window Top-N and Top-N", "the ranking function", SAYS_UNKNOWN, SAYS_UNKNOWN,
      "a Window Top-N takes ROW_NUMBER() only", "the new script can't be planned, so there is nothing to compare",
      "use ROW_NUMBER()", "ROW_NUMBER() OVER (...)", "RANK() OVER (...)"},
+    {"topn.window_cols", "Window Top-N and Top-N", "the window columns in PARTITION BY", SAYS_INCOMPATIBLE,
+     SAYS_INCOMPATIBLE, "with both window columns it is a Window Top-N, else one over the whole stream",
+     "no layout can do it", RESET, "PARTITION BY window_start, window_end", "PARTITION BY window_start"},
 
     // --- Deduplication ---
     {"dedup.select_list", "Deduplication", "the column that is kept", SAYS_DEPENDS, SAYS_DEPENDS,
@@ -352,6 +358,9 @@ const struct compat_rule tide__compat_rules[] = {
     {"operator.removed", "The script", "the operator", SAYS_INCOMPATIBLE, SAYS_DEPENDS, "its state is dropped",
      "compatible if what is above it holds no state of its rows", RESET, "... ROW_NUMBER() OVER (...)",
      "GROUP BY a, window_start, window_end"},
+    {"operator.replaced", "The script", "the operator", SAYS_INCOMPATIBLE, SAYS_INCOMPATIBLE,
+     "another kind of operator keeps other state", "no layout can do it", RESET, "JOIN",
+     "JOIN ... ON l.window_start = r.window_start"},
     {"operator.ambiguous", "The script", "the operators", SAYS_UNKNOWN, SAYS_UNKNOWN,
      "several old operators fit several new ones equally well", "unknown until they are named",
      "name them: a comment -- uid: NAME before the INSERT or CREATE VIEW", "two INSERTs", "two others"},

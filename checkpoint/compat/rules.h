@@ -19,12 +19,12 @@ enum compat_says {
 
 struct compat_rule {
     const char *code;
-    const char *family;   // a heading of docs/compatibility.md
-    const char *what;     // what changed, as a noun: "the Top-N limit"
+    const char *family;  // a heading of docs/compatibility.md
+    const char *what;    // what changed, as a noun: "the Top-N limit"
     enum compat_says strict, exact;
-    const char *state;    // what happens to the state
-    const char *exactly;  // on what exact depends, as a claim that can be tested
-    const char *advice;   // what to do
+    const char *state;                      // what happens to the state
+    const char *exactly;                    // on what exact depends, as a claim that can be tested
+    const char *advice;                     // what to do
     const char *old_example, *new_example;  // clauses
 };
 

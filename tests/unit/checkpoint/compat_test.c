@@ -2,7 +2,7 @@
 #include "checkpoint_tests.h"
 
 #include "base/arena.h"
-#include "checkpoint/compat/compat.h"
+#include "checkpoint/compat/check.h"
 #include "sql/parse.h"
 #include "sql/sql.h"
 
@@ -14,6 +14,14 @@
     "CREATE TABLE Bid (ts TIMESTAMP(3), auction BIGINT, price DECIMAL(10, 2), item STRING, d DOUBLE, "                 \
     "WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = "       \
     "'csv');\n"
+
+// The plans live as long as the sessions.
+struct held {
+    struct sql_session *session;
+    struct parser *parser;
+};
+static struct held held[4];
+static size_t held_count;
 
 static struct plan_description describe(const char *sql, struct arena *arena) {
     struct plan_description out = {0};
@@ -35,25 +43,65 @@ static struct plan_description describe(const char *sql, struct arena *arena) {
     return out;
 }
 
+// A script's one job, for the check.
+static struct compat_script script_of(const char *sql, struct arena *arena) {
+    const struct plan **plans = ARENA_ARRAY(arena, const struct plan *, 1);
+    tide_error err;
+    tide__error_clear(&err);
+    struct sql_session *session = tide__sql_session_new();
+    struct parser *parser = tide__parser_new(sql, strlen(sql));
+    for (;;) {
+        struct statement *statement;
+        ck_assert_msg(tide__parse_next(parser, arena, &statement, &err) == TIDE_OK, "%s\n%s", err.message, sql);
+        if (statement == NULL) break;
+        struct sql_result result = {0};
+        ck_assert_msg(tide__sql_compile(session, statement, tide__str(sql), 0, arena, &result, &err) == TIDE_OK,
+                      "%u:%u: %s\n%s", err.line, err.column, err.message, sql);
+        if (result.kind == SQL_JOB) plans[0] = result.plan;
+    }
+    held[held_count] = (struct held){session, parser};
+    held_count++;
+    return (struct compat_script){.name = "job.sql", .sql = tide__str(sql), .plan_count = 1, .plans = plans};
+}
+
+static void release(void) {
+    for (size_t i = 0; i < held_count; i++) {
+        tide__parser_free(held[i].parser);
+        tide__sql_session_free(held[i].session);
+    }
+    held_count = 0;
+}
+
+static void check(const char *old_query, const char *new_query, struct arena *arena, struct compat_report *report) {
+    struct compat_request request = {
+        .old_script = script_of(tide__arena_printf(arena, BID "%s", old_query), arena),
+        .new_script = script_of(tide__arena_printf(arena, BID "%s", new_query), arena),
+        .policy = COMPAT_STRICT,
+        .features = COMPAT_ALL_FEATURES,
+    };
+    tide__compat_check(&request, arena, report);
+    release();
+}
+
 // The codes of the changes that are not compatible, in order: "topn.limit group_by.added "; "" if there are none.
 static void compare(const char *old_query, const char *new_query, char *out, size_t size) {
     struct arena arena;
     tide__arena_init(&arena);
-    struct plan_description old_plan = describe(tide__arena_printf(&arena, BID "%s", old_query), &arena);
-    struct plan_description new_plan = describe(tide__arena_printf(&arena, BID "%s", new_query), &arena);
     struct compat_report report;
-    tide__compat_compare(&old_plan, &new_plan, &arena, &report);
+    check(old_query, new_query, &arena, &report);
     out[0] = '\0';
-    enum compat_verdict worst = COMPAT_COMPATIBLE;
-    for (size_t i = 0; i < report.change_count; i++) {
-        const struct compat_change *change = &report.changes[i];
-        ck_assert(change->message != NULL && change->state != NULL && change->operator_id != NULL);
-        if (change->verdict == COMPAT_COMPATIBLE) continue;
-        worst = COMPAT_INCOMPATIBLE;
-        size_t len = strlen(out);
-        snprintf(out + len, size - len, "%s%s", len > 0 ? " " : "", change->code);
+    bool any = false;
+    for (size_t o = 0; o < report.operator_count; o++) {
+        for (size_t i = 0; i < report.operators[o].change_count; i++) {
+            const struct compat_change *change = &report.operators[o].changes[i];
+            ck_assert(change->message != NULL && change->state != NULL && change->rule != NULL);
+            if (change->verdict == COMPAT_COMPATIBLE) continue;
+            any = true;
+            size_t len = strlen(out);
+            snprintf(out + len, size - len, "%s%s", len > 0 ? " " : "", change->code);
+        }
     }
-    ck_assert_int_eq(report.verdict, worst);
+    ck_assert_int_eq(report.verdict != COMPAT_COMPATIBLE, any);
     tide__arena_deinit(&arena);
 }
 
@@ -90,7 +138,6 @@ START_TEST(what_is_cosmetic_raises_no_alarm) {
         {"auction <> 5", "auction NOT IN (5)"},
         {"COUNT(*)", "COUNT(1)"},
         {"ORDER BY s DESC", "ORDER BY s DESC NULLS LAST"},
-        {"GROUP BY window_start, window_end, auction", "GROUP BY auction, window_end, window_start"},
         {"FROM TABLE(TUMBLE(TABLE Bid,", "FROM TABLE(TUMBLE(TABLE Bid, -- it's\n"},
     };
     char found[512];
@@ -125,13 +172,15 @@ START_TEST(what_matters_has_its_code) {
         {"ORDER BY s DESC", "ORDER BY s DESC, c", "topn.order_by"},
         {"PARTITION BY window_start, window_end", "PARTITION BY window_start, window_end, auction",
          "topn.partition_added"},
-        {"INTERVAL '1' MINUTE", "INTERVAL '2' MINUTE", "window.size window.size"},
+        {"INTERVAL '1' MINUTE", "INTERVAL '2' MINUTE", "window.size"},
+        {"GROUP BY window_start, window_end, auction", "GROUP BY auction, window_end, window_start",
+         "group_by.window_order"},
         {"price > 1", "price > 2", "filter.changed"},
         {"price > 1 AND auction", "auction", "filter.removed"},
         {"price > 1", "price >= 1", "filter.changed"},
-        {"SUM(price)", "MAX(price)", "agg.modified topn.order_by topn.input"},
-        {"SUM(price) AS s", "SUM(price) FILTER (WHERE auction = 1) AS s", "agg.modified topn.order_by topn.input"},
-        {"SUM(price) AS s", "SUM(DISTINCT price) AS s", "agg.removed agg.distinct_added topn.order_by topn.input"},
+        {"SUM(price)", "MAX(price)", "agg.modified"},
+        {"SUM(price) AS s", "SUM(price) FILTER (WHERE auction = 1) AS s", "agg.filter"},
+        {"SUM(price) AS s", "SUM(DISTINCT price) AS s", "agg.distinct_added agg.removed"},
     };
     char found[512];
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
@@ -158,12 +207,12 @@ START_TEST(aggregations_keys_and_windows_are_told_apart) {
         {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;",
          "SELECT auction, SUM(price), COUNT(*) " TUMBLED "GROUP BY window_start, window_end, auction;", "agg.added"},
         {"SELECT auction, SUM(price), COUNT(*) " TUMBLED "GROUP BY window_start, window_end, auction;",
-         "SELECT auction, COUNT(*), SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;", "agg.order"},
+         "SELECT auction, COUNT(*), SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;", ""},
         {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction;",
          "SELECT auction, SUM(price) FROM TABLE(HOP(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' "
          "MINUTE)) "
          "GROUP BY window_start, window_end, auction;",
-         "window.type window.slide"},
+         "window.type"},
         {"SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction HAVING SUM(price) > 5;",
          "SELECT auction, SUM(price) " TUMBLED "GROUP BY window_start, window_end, auction HAVING SUM(price) > 6;", ""},
         {"SELECT auction, SUM(price) AS s " TUMBLED "GROUP BY window_start, window_end, auction;",
@@ -203,14 +252,20 @@ END_TEST
 START_TEST(messages_are_plain) {
     struct arena arena;
     tide__arena_init(&arena);
-    struct plan_description old_plan = describe(tide__arena_printf(&arena, BID "%s", top3), &arena);
-    struct plan_description new_plan = describe(tide__arena_printf(&arena, BID "%s", edited("rk <= 3", "rk <= 5")),
-                                                &arena);
     struct compat_report report;
-    tide__compat_compare(&old_plan, &new_plan, &arena, &report);
-    ck_assert_uint_eq(report.change_count, 1);
-    ck_assert_str_eq(report.changes[0].message, "the Top-N limit was 3 and is 5");
-    ck_assert_str_eq(report.changes[0].state, "the rows below rank 3 were not kept, so the state can't be used");
+    check(top3, edited("rk <= 3", "rk <= 5"), &arena, &report);
+    size_t changes = 0;
+    for (size_t o = 0; o < report.operator_count; o++) {
+        for (size_t i = 0; i < report.operators[o].change_count; i++) {
+            const struct compat_change *change = &report.operators[o].changes[i];
+            changes++;
+            ck_assert_str_eq(change->message, "the Top-N limit was 3 and is 5");
+            ck_assert_str_eq(change->state, "the state holds the best N");
+            ck_assert_int_eq(change->exact, COMPAT_COMPATIBLE);
+            ck_assert_str_eq(change->new_clause->source, "rk <= 5");
+        }
+    }
+    ck_assert_uint_eq(changes, 1);
     tide__arena_deinit(&arena);
 }
 END_TEST
