@@ -16,6 +16,7 @@
 
 #define CHECKPOINT_INTERVAL_DEFAULT_MS 10000
 #define PROGRESS_SECONDS 0.2
+#define HARD_LIMIT_MORE ((size_t)64 << 20)
 #define SAMPLE_SECONDS   1.0
 
 // --- the working folder ------------------------------------------------------------------------------------------------
@@ -89,9 +90,19 @@ static uint32_t parallelism(const tide_options *options) {
     return cores > 0 && cores < 256 ? (uint32_t)cores : 1;
 }
 
+// What may be held in all, if nothing can be given back. Nobody chose the default: then what the machine has counts.
+static size_t hard_limit(const tide_options *options) {
+    size_t limit = options->memory_bytes + options->memory_bytes / 2 + HARD_LIMIT_MORE;
+    if (options->memory_bytes != TIDE__MEMORY_DEFAULT) return limit;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    size_t machine = pages > 0 && page > 0 ? (size_t)pages / 4 * 3 * (size_t)page : 0;
+    return machine > limit ? machine : limit;
+}
+
 static tide_status open_task(struct job *job, const char *work, tide_error *err) {
     const struct script_run *run = job->run;
     job->budget.limit = run->options->memory_bytes;
+    job->budget.hard = hard_limit(run->options);
     struct state_options state = {.backend = STATE_BACKEND_ROCKSDB, .dir = work, .budget = &job->budget};
     TIDE_TRY(tide__state_open(&state, &job->store, err));
     struct task_env env = {

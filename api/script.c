@@ -35,7 +35,7 @@ void tide_options_init(tide_options *options) {
         .checkpoint_interval_ms = -1,
         .retain = 3,
         .stop_after_rows = UINT64_MAX,
-        .memory_bytes = UINT64_C(512) << 20,
+        .memory_bytes = TIDE__MEMORY_DEFAULT,
         .batch_rows = 2048,
     };
 }

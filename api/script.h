@@ -12,6 +12,8 @@
 
 #include <stdatomic.h>
 
+#define TIDE__MEMORY_DEFAULT (UINT64_C(512) << 20)
+
 // Where the script goes on: the savepoint it starts from.
 struct resume {
     struct savepoint *savepoint;  // NULL: from the beginning

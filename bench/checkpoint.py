@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Measure what checkpoints cost: how long the job stands still, how large they are, and how fast a restore is.
 
-usage: checkpoint.py [--bin PATH] [--keys N] [--rounds N] [--record] [some|all|restore]...
+usage: checkpoint.py [--bin PATH] [--keys N] [--rounds N] [--record] [some|all|many|restore]...
 
 some: 5 million open keys, of which 200,000 change between two checkpoints a second apart (bench/pace.c writes them to the
 job's standard input), once with aggregates that add up (COUNT, SUM) and once with one that does not (AVG of a DOUBLE). all: all of
-them change. restore: 10 million keys of a Top-N's and of an aggregate's state, at parallelism 1 and 2. The times are the
+them change. many: 300 checkpoints of a tenth of the keys, a 25th of them changed, whose files are counted all along: chains stay
+short, nothing is left behind. restore: 10 million keys of a Top-N's and of an aggregate's state, at parallelism 1 and 2. The times are the
 program's own, from its summary; CPU is user + system of all threads. --record writes the table into README.md.
 """
-import argparse, os, pathlib, platform, re, shutil, subprocess, sys, tempfile, time
+import argparse, os, pathlib, platform, re, shutil, subprocess, sys, tempfile, threading, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 TABLE = """CREATE TABLE Bid (ts TIMESTAMP(3), auction BIGINT, price {price},
@@ -96,6 +97,43 @@ class Bench:
         self.pauses('adding', ADDS, self.keys, 3, 12000, None, 1000)
         self.pauses('replacing', REPLACES, self.keys, 3, 12000, None, 1000)
 
+    def many(self):
+        keys, changed, rounds, millis = self.keys // 10, self.keys // 250, 300, 200
+        shutil.rmtree(self.work / 'state', ignore_errors=True)
+        done, seen = threading.Event(), []      # (files, bytes, deltas in a chain at most)
+        def count():
+            while not done.wait(0.1):
+                try:
+                    files = [(f.name, f.stat().st_size) for f in (self.work / 'state').rglob('*') if f.is_file()]
+                except FileNotFoundError:
+                    continue
+                ids = sorted((int(n.split('-')[1].split('.')[0]), n.endswith('.delta')) for n, _ in files
+                             if n.startswith('chk-') and n.endswith(('.delta', '.savepoint')))
+                longest = length = 0
+                for _, delta in ids:
+                    length = length + 1 if delta else 0
+                    longest = max(longest, length)
+                seen.append((len(files), sum(b for _, b in files), longest))
+        counter = threading.Thread(target=count)
+        counter.start()
+        text, cpu, wall = self.run(ADDS, '--state-dir', 'state', '--memory', '3GB', '--checkpoint-interval', f'{millis}ms', feed=(keys, changed, rounds, millis))
+        done.set(); counter.join()
+        found = SUMMARY.search(text)
+        count, deltas, total = (int(x) for x in found.groups()[:3])
+        full = max(s for s in self.sizes()[0])
+        third = len(seen) // 3
+        early, late = seen[third:2 * third], seen[2 * third:]
+        self.row(f'many: {keys / 1e6:g} million keys, {changed / 1e3:g} thousand changed: checkpoints', f'{count}, {deltas} deltas', 'at least 250', count >= 250)
+        self.row('  bytes written for one, mean', f'{total / count / 1e6:.2f} MB', f'a full one: {full / 1e6:.1f} MB')
+        self.row('  longest chain', f'{max(s[2] for s in seen)} deltas', 'at most 8', max(s[2] for s in seen) <= 8)
+        self.row('  files in the state directory, last third', f'at most {max(s[0] for s in late)}', f'second third: {max(s[0] for s in early)}',
+                 max(s[0] for s in late) <= 1.2 * max(s[0] for s in early) + 4)
+        self.row('  bytes in it, last third', f'at most {max(s[1] for s in late) / 1e6:.1f} MB', f'second third: {max(s[1] for s in early) / 1e6:.1f} MB',
+                 max(s[1] for s in late) <= 1.3 * max(s[1] for s in early))
+        left = sorted(f.name for f in (self.work / 'state').rglob('*') if f.is_file())
+        self.row('  files left at the end', f'{len(left)}', 'at most 16', len(left) <= 16)
+        self.row('  CPU, wall', f'{cpu:.1f} s, {wall:.1f} s')
+
     def restore(self):
         keys = 10_000_000
         with open(self.work / 'bid.csv', 'wb') as f:
@@ -129,12 +167,12 @@ def main():
     ap.add_argument('--bin', default='build/tidemark'); ap.add_argument('--keys', type=int, default=5_000_000)
     ap.add_argument('--rounds', type=int, default=30); ap.add_argument('--record', action='store_true')
     ap.add_argument('--dir', help='for the files; must have a few GB of room')
-    ap.add_argument('parts', nargs='*', default=['some', 'all', 'restore'])
+    ap.add_argument('parts', nargs='*', default=['some', 'all', 'many', 'restore'])
     a = ap.parse_args()
     bench = Bench(a)
     try:
         for part in a.parts:
-            {'some': bench.some, 'all': bench.all, 'restore': bench.restore}[part]()
+            {'some': bench.some, 'all': bench.all, 'many': bench.many, 'restore': bench.restore}[part]()
     finally:
         shutil.rmtree(bench.work, ignore_errors=True)
     if a.record:

@@ -186,6 +186,19 @@ void tide__task_close(struct task *task) {
 
 // --- memory ------------------------------------------------------------------------------------------------------------
 
+// Not enough could be given back: there are operators that keep all their state in memory (rather an error that names the way out
+// than a process that the system ends; the newest checkpoint stays).
+static tide_status check_hard_limit(const struct task *task, tide_error *err) {
+    const struct memory_budget *budget = task->env.budget;
+    size_t used = budget->used;
+    if (budget->hard == 0 || used <= budget->hard) return TIDE_OK;
+    tide__fail(err, TIDE_ERR_RUNTIME, "the state of the job does not fit: it holds %zu MB in memory, with --memory %zu MB",
+               used >> 20, budget->limit >> 20);
+    return tide__fail_hint(err, "give more memory; or bound the state: only windows are written to disk when memory is short, not "
+                                "GROUP BY, Top-N, joins and OVER without a window. A job with a state directory goes on from its "
+                                "last checkpoint");
+}
+
 // Asks the operators, the last first (finals and lists are small, so the first ones hold most), until enough comes free.
 tide_status tide__task_relieve(struct task *task, tide_error *err) {
     struct memory_budget *budget = task->env.budget;
@@ -199,7 +212,7 @@ tide_status tide__task_relieve(struct task *task, tide_error *err) {
         if (err != NULL && err->status != TIDE_OK) return err->status;
         wanted = freed >= wanted ? 0 : wanted - freed;
     }
-    return TIDE_OK;
+    return wanted > 0 ? check_hard_limit(task, err) : TIDE_OK;
 }
 
 // --- reading -------------------------------------------------------------------------------------------------------------

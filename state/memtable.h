@@ -16,6 +16,7 @@ struct memory_budget {
     size_t limit;             // bytes
     _Atomic size_t used;      // bytes
     _Atomic size_t used_max;  // highest `used` seen
+    size_t hard;              // a job that holds more and can give nothing back fails; 0: none
 };
 void tide__budget_charge(struct memory_budget *budget, size_t bytes);
 void tide__budget_release(struct memory_budget *budget, size_t bytes);
