@@ -128,13 +128,13 @@ def main():
     ap.add_argument('--allocations', type=int, help='every so many-th; 0: none')
     ap.add_argument('--jobs', type=int, default=os.cpu_count()); ap.add_argument('--json')
     a = ap.parse_args()
-    step = 1 if a.full else a.every
     scratch = pathlib.Path(tempfile.mkdtemp(prefix='tide-fault-'))
     groups = 0
     try:
         test = Test(a, scratch)
         for name in [a.job] if a.job else list(jobs.JOBS):
             want = jobs.left_alone(test.binary, scratch, name)
+            step = 1 if a.full else a.every if name != 'deltas' else 3 * a.every
             for i, (op, error) in enumerate(FAULTS):
                 if a.op not in (None, op) or a.error not in (None, error):
                     continue

@@ -1,4 +1,4 @@
-"""The small jobs that the fault tests run: 500 rows, three checkpoints; how they are started and what they give."""
+"""The small jobs that the fault tests run: 500 rows, three checkpoints, one with deltas; how they are started and what they give."""
 import hashlib, os, pathlib, random, shutil, signal, subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -29,9 +29,14 @@ INSERT INTO Sess SELECT bidder, window_start, window_end, COUNT(*), AVG(CAST(pri
   FROM TABLE(SESSION(TABLE Bid PARTITION BY bidder, DESCRIPTOR(ts), INTERVAL '3' SECOND)) GROUP BY bidder, window_start, window_end;
 END;
 """,
+    # Every row is a key: much state, of which little changes between checkpoints, so that most of them are deltas.
+    'deltas': BID + """CREATE TABLE Sums (auction BIGINT, p STRING, c BIGINT, s DECIMAL(38,2)) WITH ('connector'='filesystem','path'='out','format'='csv');
+INSERT INTO Sums SELECT auction, p, COUNT(*), SUM(price) FROM (SELECT *, CAST(price AS STRING) AS p FROM
+  TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' HOUR))) GROUP BY window_start, window_end, auction, p;
+""",
 }
-ROWS, TIMEOUT_S = 500, 60
-EVERY = {'topn': 150, 'sets': 450}      # the second reads its input three times
+ROWS, EVERY = {'deltas': 1100}, {'topn': 150, 'sets': 450, 'deltas': 100}     # `sets` reads its input three times
+AUCTIONS, TIMEOUT_S = {'deltas': 10**6}, 60
 
 
 class Failure(Exception):
@@ -71,7 +76,7 @@ def joined(files):
 
 class Place:
     """A folder with one of the jobs. `options` of run come on top."""
-    def __init__(self, binary, folder, name, rows=ROWS, every=None, data=None):
+    def __init__(self, binary, folder, name, rows=None, every=None, data=None):
         self.binary, self.folder, self.every = binary, folder, every or EVERY[name]
         self.state, self.out = folder / 'state', folder / 'out'
         folder.mkdir()
@@ -79,7 +84,7 @@ class Place:
         if data:
             (folder / 'bid.csv').hardlink_to(data)
         else:
-            write_rows(folder / 'bid.csv', rows)
+            write_rows(folder / 'bid.csv', rows or ROWS.get(name, 500), auctions=AUCTIONS.get(name, 12))
 
     def run(self, env=None, threads=1, extra=()):
         full = {k: v for k, v in os.environ.items() if not k.startswith(('TIDE_', 'LD_PRELOAD'))}
@@ -100,7 +105,7 @@ class Place:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def left_alone(binary, scratch, name, rows=ROWS, every=None, data=None):
+def left_alone(binary, scratch, name, rows=None, every=None, data=None):
     """-> the output that every other run must give."""
     place = Place(binary, scratch / f'{name}-alone', name, rows, every, data)
     p = place.run()
@@ -108,6 +113,8 @@ def left_alone(binary, scratch, name, rows=ROWS, every=None, data=None):
         raise Failure(f'{name}, left alone: exit {p.returncode}: {p.stderr}')
     want = place.output()
     checkpoints = p.stderr.count('checkpoint')
+    if name == 'deltas' and '(0 of them' in p.stderr:
+        raise Failure(f'{name} makes no deltas: {p.stderr}')
     if sum(map(len, want.values())) < 500 or not checkpoints:
         raise Failure(f'{name}, left alone, gives only {want}: {p.stderr}')
     place.remove()
