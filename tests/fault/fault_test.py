@@ -8,7 +8,7 @@ second, ... call fails until a run passes untouched (`--full`; by default a samp
 base/; and before each call that changes something, the process is killed. A failed run ends with a message and exit 1, 3 or 6; one that got over the failure gives the whole output. Whatever it was,
 starting it again without the fault gives the output of the run left alone, byte for byte. Last line: `N passed, M failed`.
 """
-import argparse, concurrent.futures, json, os, pathlib, shutil, signal, sys, tempfile, threading
+import argparse, concurrent.futures, json, os, pathlib, shutil, signal, subprocess, sys, tempfile, threading
 import jobs
 from jobs import Failure, Place
 
@@ -18,6 +18,9 @@ FAULTS = [(op, error) for op in ('write', 'read', 'open', 'fsync', 'fdatasync', 
           if (error != 'SHORT' or op in ('write', 'read')) and (error != 'ENOSPC' or op in ('write', 'fsync', 'open', 'rename', 'link', 'mkdir', 'close'))
           and (error != 'EINTR' or op in ('write', 'read', 'open', 'fsync'))]
 KILL = ('any', 'KILL')
+# Commands that write a savepoint; `state` is a state directory with deltas, DAMAGED a savepoint with a broken chunk.
+SAVEPOINTS = {'take': ['savepoint', 'take', 'state', '-o', 'OUT'], 'salvage': ['savepoint', 'salvage', 'DAMAGED', '-o', 'OUT'],
+              'stop': ['run', 'job.sql', '--stop-with-savepoint', 'OUT', '--after', '777', '--progress', 'never']}
 TEXTS = {'EIO': 'Input/output error', 'ENOSPC': 'No space left on device', 'EINTR': 'Interrupted system call'}
 
 
@@ -87,6 +90,37 @@ class Test:
             print(f'{what}: exit {p.returncode} {" ".join(p.stderr.split())[:160] if p.returncode else ""}', flush=True)
         return injected
 
+    def one_savepoint(self, made, name, op, error, n):
+        """Of a command that writes a savepoint: afterwards the file is whole or absent, and nothing else is new."""
+        with self.lock:
+            self.count += 1
+            folder = self.scratch / f'{name}-{self.count}'
+        what = f'{name}: {op} {n} fails with {error}'
+        shutil.copytree(made, folder, ignore=shutil.ignore_patterns('control'))
+        before, done = {f for f in folder.rglob('*')}, folder.with_suffix('.done')
+        env = {k: v for k, v in os.environ.items() if not k.startswith('TIDE_')}
+        call = lambda extra={}: subprocess.run([self.binary, *SAVEPOINTS[name]], cwd=folder, env={**env, **extra}, capture_output=True, text=True,
+                                               stdin=subprocess.DEVNULL, timeout=jobs.TIMEOUT_S)
+        p = call({'LD_PRELOAD': str(self.shim), 'TIDE_SHIM_UNDER': str(folder), 'TIDE_SHIM_FAULT': f'{op}:{error}:{n}', 'TIDE_SHIM_DONE': str(done)})
+        injected, out = done.exists(), folder / 'OUT'
+        done.unlink(missing_ok=True)
+        with self.lock:
+            self.runs += 1 + injected
+            self.injected += injected
+        self.check_end(p, what, ((-signal.SIGKILL,) if error == 'KILL' else (0, 1, 3, 6)) if injected else (0,))
+        whole = lambda: subprocess.run([self.binary, 'savepoint', 'verify', 'OUT'], cwd=folder, capture_output=True).returncode == 0
+        if out.exists() and not whole() or p.returncode == 0 and not out.exists():
+            raise Failure(f'{what}: exit {p.returncode}, and the savepoint is ' + ('not whole' if out.exists() else 'not there'))
+        left = sorted(str(f.relative_to(folder)) for f in folder.rglob('*') if f not in before and f != out and 'OUT' in f.name)
+        if left and error != 'KILL' and op != 'unlink':
+            raise Failure(f'{what}: left over: {left}')
+        out.unlink(missing_ok=True)
+        again = call()
+        if again.returncode != 0 or not whole():
+            raise Failure(f'{what}: again: exit {again.returncode}: {again.stderr[-300:]}')
+        shutil.rmtree(folder)
+        return injected
+
     def one_allocation(self, name, want, n):
         place, what = self.place(name), f'{name}: allocation {n} fails'
         p = place.run({'TIDE_FAULT_ALLOC': str(n)})
@@ -119,6 +153,26 @@ class Test:
             print(f'{title}: {self.injected - before} failures', flush=True)
 
 
+def savepoint_commands(test, a):
+    """-> how many groups."""
+    made = Place(test.binary, test.scratch / 'made', 'deltas')
+    p = made.run({'TIDE_KILL_POINT': 'delta.after-rename:2'})
+    if not jobs.was_killed(p.returncode):
+        raise Failure(f'no two deltas: exit {p.returncode}: {p.stderr}')
+    shutil.rmtree(made.out)
+    whole = max(made.state.glob('job-1/checkpoints/*.savepoint'), key=lambda f: int(f.stem[4:]))
+    data = bytearray(whole.read_bytes())
+    data[len(data) // 3] ^= 1
+    (made.folder / 'DAMAGED').write_bytes(data)
+    faults = [f for f in [*FAULTS, KILL] if f[0] in ('write', 'read', 'open', 'fsync', 'rename', 'unlink', 'any', 'mkdir')]
+    step = 1 if a.full else a.every // 2
+    for name in SAVEPOINTS:
+        for i, (op, error) in enumerate(faults):
+            if a.op in (None, op) and a.error in (None, error):
+                test.all_of(f'savepoint {name} {op} {error}', lambda n: test.one_savepoint(made.folder, name, op, error, n), step, 1 + i % step, a.jobs)
+    return len(SAVEPOINTS)
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument('--bin', default='build/tidemark')
@@ -148,6 +202,8 @@ def main():
             if allocations and a.op in (None, 'allocation'):
                 groups += 1
                 test.all_of(f'{name} allocations', lambda n: test.one_allocation(name, want, n), allocations, 1, a.jobs)
+        if a.op != 'allocation' and a.job is None:
+            groups += savepoint_commands(test, a)
         failures = test.failures
         print(f'{test.runs} runs, {test.injected} faults injected, {test.rows} rows compared; exits ' +
               ', '.join(f'{k}: {v}' for k, v in sorted(test.codes.items())))
