@@ -349,16 +349,6 @@ static tide_status copy_bytes(int in, int out, const char *from, const char *to,
     return TIDE_OK;
 }
 
-static void sync_folder_of(const char *path, struct arena *arena) {
-    char *folder = tide__arena_strndup(arena, path, strlen(path));
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL) *slash = '\0';
-    int fd = open(slash == NULL ? "." : slash == folder ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    fsync(fd);
-    close(fd);
-}
-
 tide_status tide__api_savepoint_copy(const char *from, const char *to, tide_error *err) {
     struct arena arena;
     tide__arena_init(&arena);
@@ -370,7 +360,7 @@ tide_status tide__api_savepoint_copy(const char *from, const char *to, tide_erro
     if (out < 0) TIDE_TRY_OR(status, tide__fail_errno(err, errno, "can't write %s", beside), done);
     TIDE_TRY_OR(status, copy_bytes(in, out, from, to, err), done);
     if (rename(beside, to) != 0) TIDE_TRY_OR(status, tide__fail_errno(err, errno, "can't write %s", to), done);
-    sync_folder_of(to, &arena);
+    TIDE_TRY_OR(status, tide__savepoint_sync_folder(to, err), done);
 done:
     if (in >= 0) close(in);
     if (out >= 0) close(out);

@@ -176,7 +176,7 @@ def savepoint_commands(test, a):
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument('--bin', default='build/tidemark')
-    ap.add_argument('--full', action='store_true'); ap.add_argument('--every', type=int, default=17)
+    ap.add_argument('--full', action='store_true'); ap.add_argument('--every', type=int, default=41)
     ap.add_argument('--job', choices=sorted(jobs.JOBS)); ap.add_argument('--op'); ap.add_argument('--error')
     ap.add_argument('--keep', action='store_true'); ap.add_argument('-v', '--verbose', action='store_true')
     ap.add_argument('--allocations', type=int, help='every so many-th; 0: none')
@@ -197,8 +197,8 @@ def main():
                 test.all_of(f'{name} {op} {error}', lambda n: test.one_call(name, want, op, error, n), step, 1 + i % step, a.jobs)
             if a.op in (None, 'any'):
                 groups += 1
-                test.all_of(f'{name} kills', lambda n: test.one_call(name, want, *KILL, n), max(1, step // 3), 1, a.jobs)
-            allocations = a.allocations if a.allocations is not None else 1 if a.full else 61
+                test.all_of(f'{name} kills', lambda n: test.one_call(name, want, *KILL, n), max(1, step // 6), 1, a.jobs)
+            allocations = a.allocations if a.allocations is not None else 1 if a.full else 199
             if allocations and a.op in (None, 'allocation'):
                 groups += 1
                 test.all_of(f'{name} allocations', lambda n: test.one_allocation(name, want, n), allocations, 1, a.jobs)
