@@ -6,7 +6,7 @@ usage: restore_test.py [--bin PATH] [--full] [NAME]...      each test is a funct
 cases/ has the jobs: job.sql watches in/ and writes to out/; part1.csv and part2.csv are its input, expected.out what Flink 2.3.0 gives
 of both. `--full`: state that grows or not over a million rows. Last line: `N passed, M failed`.
 """
-import argparse, concurrent.futures, csv, io, json, os, pathlib, random, shutil, signal, stat, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, csv, io, json, os, pathlib, random, re, shutil, signal, stat, subprocess, sys, tempfile, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = sorted(p.name for p in (HERE / 'cases').iterdir())
@@ -283,6 +283,32 @@ def check_damages(p, files, want):
         r = q.run('run', 'job.sql', '--state-dir', 'D')
         need(q.output() == want, f'{what}: other output')
         need(data is None or ('fell back' in r.stderr and newest.name in r.stderr), f'{what}: fell back in silence: {r.stderr}')
+
+
+def test_what_is_lost_is_named_and_the_rest_is_saved(p):
+    """One chunk of several is broken: its windows and keys are named, all others go on."""
+    rng = random.Random(9)
+    keys = sorted(rng.randbytes(24).hex() for _ in range(60000))
+    lines = [f'2024-01-01 00:00:00,{k},{i}\n' for i, k in enumerate(keys)]
+    rng.shuffle(lines)
+    p.write('t.csv', ''.join(lines))
+    p.write('job.sql', KEYS)
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'SP', '--after', 60000)
+    data = bytearray((p.folder / 'SP').read_bytes())
+    data[len(data) // 2] ^= 1
+    (p.folder / 'BAD').write_bytes(data)
+    told = p.run('savepoint', 'verify', 'BAD', exit=3)
+    found = re.findall(r"chunk (\d+) at offset (\d+): .*; lost: (\d+) keys from \[2024-01-01 00:00:00.000, 2024-01-01 01:00:00.000\) k='(\w+)' to \[.*\) k='(\w+)'", told.stdout + told.stderr)
+    need(len(found) == 1, told.stdout + told.stderr)
+    _, _, lost, first, last = found[0]
+    gone = [k for k in keys if first <= k <= last]
+    need(len(gone) == int(lost) < 60000, f'{lost} keys lost, {len(gone)} lie between {first} and {last}')
+    r = p.run('savepoint', 'salvage', 'BAD', '-o', 'SAVED')
+    need(f'{60000 - len(gone)} keys saved' in r.stdout + r.stderr and first in r.stdout + r.stderr, r.stdout + r.stderr)
+    need('missing' in p.run('savepoint', 'verify', 'SAVED').stdout, 'the salvaged file does not say that keys are missing')
+    r = p.run('run', 'job.sql', '--from', 'SAVED')
+    need('warning' in r.stderr and str(len(gone)) in r.stderr, r.stderr)
+    need({k for k, _, _ in p.rows()} == set(keys) - set(gone), f'{len(p.rows())} rows, expected {60000 - len(gone)}')
 
 
 def test_working_state_is_disposable_and_checkpoints_are_not(p):

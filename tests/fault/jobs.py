@@ -29,13 +29,20 @@ INSERT INTO Sess SELECT bidder, window_start, window_end, COUNT(*), AVG(CAST(pri
   FROM TABLE(SESSION(TABLE Bid PARTITION BY bidder, DESCRIPTOR(ts), INTERVAL '3' SECOND)) GROUP BY bidder, window_start, window_end;
 END;
 """,
+    # Two jobs, one after the other.
+    'two': BID + """CREATE TABLE A (auction BIGINT, c BIGINT) WITH ('connector'='filesystem','path'='out/a','format'='csv');
+CREATE TABLE B (bidder BIGINT, ws TIMESTAMP(3), m STRING) WITH ('connector'='filesystem','path'='out/b','format'='csv');
+INSERT INTO A SELECT auction, COUNT(*) FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end, auction;
+INSERT INTO B SELECT bidder, window_start, MAX(channel) FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '20' SECOND))
+  GROUP BY window_start, window_end, bidder;
+""",
     # Every row is a key: much state, of which little changes between checkpoints, so that most of them are deltas.
     'deltas': BID + """CREATE TABLE Sums (auction BIGINT, p STRING, c BIGINT, s DECIMAL(38,2)) WITH ('connector'='filesystem','path'='out','format'='csv');
 INSERT INTO Sums SELECT auction, p, COUNT(*), SUM(price) FROM (SELECT *, CAST(price AS STRING) AS p FROM
   TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(ts), INTERVAL '1' HOUR))) GROUP BY window_start, window_end, auction, p;
 """,
 }
-ROWS, EVERY = {'deltas': 1100}, {'topn': 150, 'sets': 450, 'deltas': 100}     # `sets` reads its input three times
+ROWS, EVERY = {'deltas': 1100}, {'topn': 150, 'sets': 450, 'two': 200, 'deltas': 100}     # `sets` reads its input three times
 AUCTIONS, TIMEOUT_S = {'deltas': 10**6}, 60
 
 

@@ -16,7 +16,7 @@ from disk import Disk, read_record
 from jobs import Failure, Place
 
 HISTORIES = [('topn', []), ('sets', []), ('topn', ['sink.before-rename:2']), ('sets', ['savepoint.after-rename:2', 'restore.middle']),
-             ('deltas', []), ('deltas', ['delta.before-rename:3'])]
+             ('two', []), ('deltas', []), ('deltas', ['delta.before-rename:3'])]
 WORK = lambda path: path.endswith('/work')              # the working state: thrown away at each start, so mostly left out
 UNSEEN = ('LOCK', 'lock')                               # made by what the shim does not see, or of no content that counts
 
