@@ -91,9 +91,9 @@ static tide_status fill(struct file_reader *reader, struct source_block *block, 
         }
     }
     if (at_end) {
-        if (len > 0) file->unterminated = cut < len;
+        if (len > 0) __atomic_store_n(&file->unterminated, cut < len, __ATOMIC_RELAXED);
         cut = len;
-        file->end = reader->offset + len;
+        __atomic_store_n(&file->end, reader->offset + len, __ATOMIC_RELEASE);  // a barrier may look (position.c)
     }
     skip_bom(reader, block, &len, &cut);
     reader->carry_len = len - cut;

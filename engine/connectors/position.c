@@ -113,7 +113,9 @@ tide_status tide__position_save(struct input_files *files, const struct source_p
         struct input_file *file = &files->items[i];
         uint64_t flags = i == place->file ? FLAG_CURRENT : 0;
         if (file->finished || (files->watched && i < place->file)) flags |= FLAG_FINISHED;
-        if (file->unterminated && offset == file->end) flags |= FLAG_UNTERMINATED;
+        // The thread that reads may come to the file's end just now; it sets the end last.
+        if (offset == __atomic_load_n(&file->end, __ATOMIC_ACQUIRE) && __atomic_load_n(&file->unterminated, __ATOMIC_RELAXED))
+            flags |= FLAG_UNTERMINATED;
         TIDE_TRY(put_file(file, flags, offset, line, out, err));
     }
     return TIDE_OK;
