@@ -38,7 +38,7 @@ SUMMARY = re.compile(r'(\d+) checkpoints \((\d+) of them deltas, (\d+) bytes in 
 
 class Bench:
     def __init__(self, a):
-        self.binary, self.keys, self.rounds, self.table = os.path.abspath(a.bin), a.keys, a.rounds, []
+        self.binary, self.keys, self.rounds, self.millis, self.table = os.path.abspath(a.bin), a.keys, a.rounds, a.millis, []
         self.work = pathlib.Path(tempfile.mkdtemp(prefix='tide-bench-', dir=a.dir))
         subprocess.run(['cc', '-O2', '-o', self.work / 'pace', HERE / 'pace.c'], check=True)
 
@@ -89,9 +89,8 @@ class Bench:
         self.row('  CPU, wall', f'{cpu:.1f} s, {wall:.1f} s')
 
     def some(self):
-        self.pauses('adding', ADDS, 200_000, self.rounds, 1000, 50, 200)
-        self.pauses('replacing', REPLACES, 200_000, self.rounds, 1000, 50, 200)
-        self.pauses('Top-N', TOP_N.replace("'bid.csv'", "'-'"), 200_000, self.rounds, 1000, 50, 200)
+        for name, sql in (('adding', ADDS), ('replacing', REPLACES), ('Top-N', TOP_N.replace("'bid.csv'", "'-'"))):
+            self.pauses(name, sql, 200_000, self.rounds, self.millis, 50, 200)
 
     def all(self):
         self.pauses('adding', ADDS, self.keys, 3, 12000, None, 1000)
@@ -166,6 +165,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument('--bin', default='build/tidemark'); ap.add_argument('--keys', type=int, default=5_000_000)
     ap.add_argument('--rounds', type=int, default=30); ap.add_argument('--record', action='store_true')
+    ap.add_argument('--millis', type=int, default=1000, help='between two checkpoints: more than one takes, or more changes')
     ap.add_argument('--dir', help='for the files; must have a few GB of room')
     ap.add_argument('parts', nargs='*', default=['some', 'all', 'many', 'restore'])
     a = ap.parse_args()

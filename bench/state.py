@@ -6,8 +6,8 @@ usage: state.py [--bin PATH] [--rows N] [--dir DIR] [--threads 1,2] [--record] [
 Each kind is a job whose windows are all open at the end of the input (bench/rows.c makes it). It runs in memory, whose rows
 are compared with DuckDB's, and under --memory 64MB with one thread and with two: the same rows, at most 160 MiB resident,
 temporary disk of at most 3 times the encoded state (as `inspect` counts it), CPU of at most 4 times. `windows` is a job of
-10,000 windows with about 30 MB of state alive at any time: its last tenth costs at most 1.2 times the first,
-and disk is at most twice the live state and 64 MB. --record writes the table into README.md.
+10,000 windows of which 2,000 are open at any time, under --memory 16MB: its last tenth costs at most 1.2 times one near the
+beginning, and disk is at most twice the live state and 64 MB. --record writes the table into README.md.
 """
 import argparse, hashlib, json, os, pathlib, platform, shutil, subprocess, sys, tempfile, time
 
@@ -52,8 +52,9 @@ KINDS = {
   WHERE rk <= 1000000""", (1, 0.5, 1)),
 }
 WINDOWS = ('ws TIMESTAMP(3), k BIGINT, c BIGINT, x BIGINT',
-           "SELECT window_start, k, COUNT(*), SUM(v) FROM TABLE(HOP(TABLE R, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '20' MINUTE)) "
+           "SELECT window_start, k, COUNT(*), SUM(v) FROM TABLE(TUMBLE(TABLE R, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) "
            'GROUP BY window_start, window_end, k')
+OPEN = 2000                                # of the 10,000 windows of `windows`, by a watermark that lags as many minutes
 
 
 class Bench:
@@ -137,7 +138,8 @@ class Bench:
         """CPU of each tenth, as the job reads its input through a pipe."""
         rows = max(self.rows, 1_000_000)
         self.input(rows, rows / 40, 1000, 10_000 * 60_000)
-        (self.work / 'job.sql').write_text(TABLES.format(path='-', columns=WINDOWS[0]).replace("'path'='out','format'='csv'", "'path'='out','format'='csv'") + WINDOWS[1] + ';\n')
+        sql = TABLES.format(path='-', columns=WINDOWS[0]).replace("INTERVAL '1' SECOND", f"INTERVAL '{OPEN}' MINUTE(5)") + WINDOWS[1]
+        (self.work / 'job.sql').write_text(sql + ';\n')
         for name in ('out', 'tmp'):
             shutil.rmtree(self.work / name, ignore_errors=True)
         (self.work / 'tmp').mkdir()
@@ -155,12 +157,12 @@ class Bench:
         p.stdin.close()
         _, status, usage = os.wait4(p.pid, 0)
         tenths = [ticks[i + 9] - (ticks[i - 1] if i else 0) for i in range(0, 100, 10)]
-        live = 20 / 10_000 * rows * 50       # twenty slices of distinct keys
-        self.row(f'windows: {rows / 1e6:g} million rows, 10,000 windows of 20 slices, --memory 16MB', f'exit {os.waitstatus_to_exitcode(status)}', 'exit 0', status == 0)
+        live = OPEN / 10_000 * rows * 50     # keys of a window are distinct
+        self.row(f'windows: {rows / 1e6:g} million rows, 10,000 windows, 2,000 open, --memory 16MB', f'exit {os.waitstatus_to_exitcode(status)}', 'exit 0', status == 0)
         self.row('  peak resident memory', f'{usage.ru_maxrss / 1024:.0f} MiB', 'at most 112 MiB', usage.ru_maxrss <= 112 * 1024)
         self.row('  CPU of the tenths', ' '.join(f'{t:.2f}' for t in tenths))
-        # The first tenth starts with nothing: it is compared from the second hundredth on, like with like.
-        self.row('  the last against the first', f'{tenths[-1] / tenths[0]:.2f} x', 'at most 1.2 x', tenths[-1] <= 1.2 * tenths[0])
+        # No window fires in the first two tenths; what is open at the end fires behind the last one.
+        self.row('  the last against the third', f'{tenths[-1] / tenths[2]:.2f} x', 'at most 1.2 x', tenths[-1] <= 1.2 * tenths[2])
         self.row('  peak temporary disk', f'{max(disk) / 1e6:.0f} MB', f'at most {2 * live / 1e6 + 64:.0f} MB', max(disk) <= 2 * live + 64e6)
 
     def record(self):

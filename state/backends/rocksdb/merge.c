@@ -10,30 +10,29 @@
 #include <string.h>
 
 // Combines operands (and what exists, if anything) from the oldest to the newest; NULL if a value is malformed. The
-// result is malloced: RocksDB hands it back to delete_value.
+// result is allocated: RocksDB hands it back to delete_value.
 static char *combine_all(const struct state_table_desc *desc, struct str first, const char *const *operands,
                          const size_t *lengths, int count, char header, size_t *out_length) {
+    // Behind the header, so that the last sum is the result: values may be large.
     struct strbuf sums[2] = {{0}, {0}};
     int at = 0;
+    tide__strbuf_append_char(&sums[at], header);
     tide__strbuf_append_str(&sums[at], first);
     bool ok = true;
     for (int i = 0; ok && i < count; i++) {
         struct strbuf *to = &sums[1 - at];
         tide__strbuf_clear(to);
+        tide__strbuf_append_char(to, header);
+        struct str sum = {sums[at].data + 1, sums[at].len - 1};
         ok = lengths[i] > 0 &&
-             tide__state_combine(desc, tide__strbuf_str(&sums[at]), (struct str){operands[i] + 1, lengths[i] - 1}, to);
+             tide__state_combine(desc, sum, (struct str){operands[i] + 1, lengths[i] - 1}, to);
         at = 1 - at;
     }
-    char *result = NULL;
-    if (ok) {
-        result = tide__alloc(sums[at].len + 1);
-        result[0] = header;
-        if (sums[at].len) memcpy(result + 1, sums[at].data, sums[at].len);
-        *out_length = sums[at].len + 1;
-    }
-    tide__strbuf_deinit(&sums[0]);
-    tide__strbuf_deinit(&sums[1]);
-    return result;
+    tide__strbuf_deinit(&sums[1 - at]);
+    *out_length = sums[at].len;
+    if (ok) return sums[at].data;
+    tide__strbuf_deinit(&sums[at]);
+    return NULL;
 }
 
 static char *merge(void *state, struct str first, const char *const *operands, const size_t *lengths, int count,
