@@ -15,6 +15,8 @@
 #include <assert.h>
 #include <string.h>
 
+enum { DIRTY_MAX = 16384 };
+
 static void close(struct operator* base);
 
 static struct window_rank *self(struct operator* op) {
@@ -130,6 +132,8 @@ void tide__window_rank_entered(struct window_rank *op, struct rank_window *windo
     window->dirty = tide__grow(window->dirty, &window->dirty_capacity, window->dirty_count + 1, sizeof *window->dirty);
     tide__budget_charge(op->env.budget, (window->dirty_capacity - before) * sizeof *window->dirty);
     window->dirty[window->dirty_count++] = top;
+    // So that a barrier does not wait for all at once.
+    if (window->dirty_count >= DIRTY_MAX && op->had_barrier) tide__window_rank_put_dirty(op, window);
 }
 
 static void offer(struct window_rank *op, struct rank_window *window, struct rank_top *top, const struct batch *batch,

@@ -46,6 +46,7 @@ struct window_rank {
     int64_t *pending_ranks;
     size_t pending_count;
     struct strbuf key, value;  // of the state
+    bool had_barrier;          // there will be more
 };
 
 // The window, made if it is new; NULL if it has fired already.
@@ -61,6 +62,8 @@ tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err
 void tide__window_rank_delete(struct window_rank *op, const struct rank_window *window, const struct rank_top *top,
                               const struct ranked_row *row);
 tide_status tide__window_rank_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
+// Puts what the window's state table does not have.
+void tide__window_rank_put_dirty(struct window_rank *op, struct rank_window *window);
 void tide__window_rank_save(struct operator* base, struct strbuf *out);
 tide_status tide__window_rank_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
 // Steps over the partition columns at the front of *key, whose values go to columns; they may point into op->scratch.

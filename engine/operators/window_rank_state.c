@@ -81,7 +81,7 @@ static void put_top(struct window_rank *op, struct rank_window *window, struct r
 }
 
 // What changed lies anywhere in memory, a row behind its heap behind its partition: each is asked for some steps ahead.
-static void put_dirty(struct window_rank *op, struct rank_window *window) {
+void tide__window_rank_put_dirty(struct window_rank *op, struct rank_window *window) {
     enum { ROW_AHEAD = 4, HEAP_AHEAD = 8, TOP_AHEAD = 16, ROWS_MAX = 8 };
     size_t n = window->dirty_count;
     for (size_t d = 0; d < n; d++) {
@@ -107,8 +107,9 @@ tide_status tide__window_rank_barrier(struct operator* base, tide_error *err) {
     struct window_rank *op = self(base);
     for (size_t i = 0; i < op->windows.count; i++) {
         struct rank_window *window = (struct rank_window *)tide__window_list_at(&op->windows, i);
-        put_dirty(op, window);
+        tide__window_rank_put_dirty(op, window);
     }
+    op->had_barrier = true;
     return TIDE_OK;
 }
 

@@ -101,6 +101,18 @@ class Tests:
                 self.run('--memory', memory, '--from', 'a.savepoint')
                 check(self.rows_of() == want, f'{name}: other rows after a restore with --memory {memory}')
 
+    def restored_topn(self):
+        """Rows of many partitions are put before the barrier comes; what leaves a heap afterwards is deleted."""
+        columns, query, _, _ = bench.KINDS['topn']
+        self.input(400_000, 60_000, 400_000)
+        (self.work / 'job.sql').write_text(bench.TABLES.format(path='rows.csv', columns=columns) + query + ';\n')
+        self.run('--memory', '1GB')
+        want = self.rows_of()
+        shutil.rmtree(self.work / 'state', ignore_errors=True)
+        self.run('--state-dir', 'state', '--memory', '1GB', '--checkpoint-every', '90000', '--stop-with-savepoint', 'a.savepoint', '--after', '333333')
+        self.run('--from', 'a.savepoint', '--memory', '1GB')
+        check(self.rows_of() == want, 'other rows after a restore')
+
     def checkpoints(self):
         """Sixty checkpoints of a state of which little changes: deltas, in short chains; nothing is left."""
         self.input(600_000, 20_000, 1000)
@@ -150,7 +162,7 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix='tide-state-') as folder:
         tests = Tests(os.path.abspath(a.bin), pathlib.Path(folder))
-        for name in a.names or [*KINDS, 'restored', 'checkpoints', 'too_large']:
+        for name in a.names or [*KINDS, 'restored', 'restored_topn', 'checkpoints', 'too_large']:
             start = time.monotonic()
             try:
                 tests.kind(name) if name in KINDS else getattr(tests, name)()
