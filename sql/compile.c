@@ -50,15 +50,15 @@ static tide_status bind_root(struct binder *b, const struct statement *statement
     return plan_root(b, sink, out);
 }
 
-// uid -> [a-z0-9-]+
+// Letters, digits, - and _.
 tide_status tide__bind_uid(struct binder *b, const struct statement *statement, const char **out) {
     *out = NULL;
     if (statement->uid.data == NULL) return TIDE_OK;
     for (size_t i = 0; i < statement->uid.len; i++) {
         char c = statement->uid.data[i];
-        if ((c >= 'a' && c <= 'z') || isdigit((unsigned char)c) || c == '-') continue;
+        if (isalnum((unsigned char)c) || c == '-' || c == '_') continue;
         tide__fail_at(b->err, TIDE_ERR_VALIDATE, statement->uid_pos, "\"%.*s\" is no uid", STR_ARG(statement->uid));
-        return tide__fail_hint(b->err, "a uid is made of a-z, 0-9 and -");
+        return tide__fail_hint(b->err, "a uid is made of letters, digits, - and _");
     }
     *out = tide__arena_strndup(&b->session->arena, statement->uid.data, statement->uid.len);
     return TIDE_OK;

@@ -4,6 +4,7 @@
 #include "sql/bind.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <string.h>
 
 struct finish {
@@ -46,6 +47,13 @@ static bool makes_updates(const struct plan *plan, const struct plan_node *node)
     return input;
 }
 
+// [a-z0-9-]+, as operator ids are.
+static const char *id_of(struct arena *arena, const char *uid) {
+    char *id = tide__arena_strndup(arena, uid, strlen(uid));
+    for (char *c = id; *c != '\0'; c++) *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+    return id;
+}
+
 static void add_node(struct finish *f, struct plan_node *node) {
     for (uint32_t i = 0; i < node->input_count; i++) add_node(f, node->inputs[i]);
     struct plan *plan = f->plan;
@@ -55,13 +63,14 @@ static void add_node(struct finish *f, struct plan_node *node) {
     const char *kind = tide__plan_kind_name(node->kind);
     if (node->uid == NULL) node->uid = f->uid;
     if (node->uid != NULL) {
+        const char *id = id_of(f->arena, node->uid);
         uint32_t n = 1;
         for (uint32_t i = 0; i < node->id; i++) {
             const struct plan_node *other = plan->nodes[i];
-            n += other->kind == node->kind && other->uid != NULL && strcmp(other->uid, node->uid) == 0;
+            n += other->kind == node->kind && other->uid != NULL && strcmp(id_of(f->arena, other->uid), id) == 0;
         }
-        node->operator_id = n == 1 ? tide__arena_printf(f->arena, "%s-%s", node->uid, kind)
-                                   : tide__arena_printf(f->arena, "%s-%s-%u", node->uid, kind, n);
+        node->operator_id = n == 1 ? tide__arena_printf(f->arena, "%s-%s", id, kind)
+                                   : tide__arena_printf(f->arena, "%s-%s-%u", id, kind, n);
     } else {
         node->operator_id = tide__arena_printf(f->arena, "%s-%u", kind, ++f->counts[node->kind]);
     }

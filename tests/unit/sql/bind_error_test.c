@@ -220,8 +220,8 @@ static const struct error_case {
      "ERROR validate: 2:18 column 1 is INT on one side of EXCEPT, STRING on the other | cast one of them\n"},
     {"SELECT SUM(v) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) FROM t",
      "ERROR plan: 2:33 frames that do not end at CURRENT ROW are not supported on a stream | write ROWS BETWEEN n PRECEDING AND CURRENT ROW\n"},
-    {"-- uid: Not_one\nSELECT id FROM t",
-     "ERROR validate: 2:1 \"Not_one\" is no uid | a uid is made of a-z, 0-9 and -\n"},
+    {"-- uid: Not.one\nSELECT id FROM t",
+     "ERROR validate: 2:1 \"Not.one\" is no uid | a uid is made of letters, digits, - and _\n"},
     // clang-format on
 };
 
