@@ -18,8 +18,8 @@ tide_status tide_inspect_sql(const char *path, const char *sql, size_t sql_len, 
         tide_options options;
         tide_options_init(&options);
         options.parallelism = 1;
-        status = tide__api_script_run("sql", (struct str){sql, sql_len}, ".", &options, handler, NULL, prelude.data,
-                                      &sources.class, err);
+        struct script_around around = {.prelude = prelude.data, .row_source = &sources.class};
+        status = tide__api_script_run("sql", (struct str){sql, sql_len}, ".", &options, handler, NULL, &around, err);
     }
     tide__strbuf_deinit(&prelude);
     tide__savepoint_close(savepoint);

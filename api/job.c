@@ -1,5 +1,6 @@
 // One job from its first row (or from a savepoint) to its end, to a stop, or to a failure.
 #include "api/job.h"
+#include "api/migrate.h"
 
 #include "api/status.h"
 #include "base/alloc.h"
@@ -99,12 +100,16 @@ static size_t hard_limit(const tide_options *options) {
     return machine > limit ? machine : limit;
 }
 
+static tide_status open_store(struct job *job, const char *work, tide_error *err) {
+    job->budget.limit = job->run->options->memory_bytes;
+    job->budget.hard = hard_limit(job->run->options);
+    struct state_options state = {.backend = STATE_BACKEND_ROCKSDB, .dir = work, .budget = &job->budget};
+    return tide__state_open(&state, &job->store, err);
+}
+
 static tide_status open_task(struct job *job, const char *work, tide_error *err) {
     const struct script_run *run = job->run;
-    job->budget.limit = run->options->memory_bytes;
-    job->budget.hard = hard_limit(run->options);
-    struct state_options state = {.backend = STATE_BACKEND_ROCKSDB, .dir = work, .budget = &job->budget};
-    TIDE_TRY(tide__state_open(&state, &job->store, err));
+    TIDE_TRY(open_store(job, work, err));
     struct task_env env = {
         .plan = job->plan,
         .store = job->store,
@@ -114,15 +119,15 @@ static tide_status open_task(struct job *job, const char *work, tide_error *err)
         .parallelism = parallelism(run->options),
         .batch_rows_max = run->options->batch_rows,
         .changed_input = run->options->accept_changed_input ? CHANGED_INPUT_ACCEPT : CHANGED_INPUT_REFUSE,
-        .collect = tide__api_collect,
-        .collect_ctx = job,
+        .collect = run->around.watch != NULL ? run->around.watch->collect : tide__api_collect,
+        .collect_ctx = run->around.watch != NULL ? run->around.watch->ctx : job,
         .row_sources = run->row_sources,
     };
     return tide__task_open(&env, &job->task, err);
 }
 
 static void close_task(struct job *job) {
-    tide__task_close(job->task);
+    if (job->task != NULL) tide__task_close(job->task);
     tide__state_close(job->store);
     job->task = NULL;
     job->store = NULL;
@@ -163,41 +168,13 @@ static void close_job(struct job *job) {
 
 // --- going on from a savepoint ---------------------------------------------------------------------------------------------
 
-static struct state_table *find_table(struct state_store *store, const char *name) {
-    for (size_t i = 0; i < tide__state_table_count(store); i++) {
-        struct state_table *table = tide__state_table_at(store, i);
-        if (strcmp(tide__state_table_desc(table)->name, name) == 0) return table;
-    }
-    return NULL;
-}
-
-static tide_status load_tables(struct job *job, struct savepoint *savepoint, tide_error *err) {
-    const struct savepoint_info *info = tide__savepoint_info(savepoint);
-    tide__kill_point("restore.begin");
-    for (size_t i = 0; i < info->table_count; i++) {
-        tide__kill_point("restore.middle");
-        struct state_table *table = find_table(job->store, info->tables[i].desc.name);
-        if (info->tables[i].entries == 0) continue;
-        if (tide__api_is_reset(&job->run->resume, info->tables[i].desc.operator_id)) continue;
-        if (table == NULL)
-            return tide__fail(err, TIDE_ERR_REFUSED, "the savepoint has state \"%s\", which this script has no operator for",
-                              info->tables[i].desc.name);
-        struct state_source *entries;
-        TIDE_TRY(tide__savepoint_entries(savepoint, i, (struct str){0}, (struct str){0}, &entries, err));
-        tide_status status = tide__state_load(table, entries, err);
-        TIDE_TRY(tide__savepoint_status(savepoint, err));
-        TIDE_TRY(status);
-    }
-    return TIDE_OK;
-}
-
 // Damage shows while the tables are loaded, for nothing is read twice: then an older checkpoint is loaded instead.
 static tide_status load(struct job *job, const char *work, tide_error *err) {
     struct script_run *run = job->run;
     for (;;) {
         tide_error failure;
         tide__error_clear(&failure);
-        tide_status status = load_tables(job, run->resume.savepoint, &failure);
+        tide_status status = tide__api_migrate_tables(job, &failure);
         if (status == TIDE_OK) return TIDE_OK;
         if (status != TIDE_ERR_SAVEPOINT || run->resume.dir == NULL) {
             if (err != NULL) *err = failure;
@@ -215,12 +192,8 @@ static tide_status restore(struct job *job, const char *work, tide_error *err) {
     struct script_run *run = job->run;
     TIDE_TRY(load(job, work, err));
     const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
-    struct task_snapshot snapshot = info->snapshot;
-    snapshot.parts = ARENA_ARRAY(&job->arena, struct task_part, snapshot.part_count + 1);
-    snapshot.part_count = 0;
-    for (size_t i = 0; i < info->snapshot.part_count; i++)
-        if (!tide__api_is_reset(&run->resume, info->snapshot.parts[i].operator_id))
-            snapshot.parts[snapshot.part_count++] = info->snapshot.parts[i];
+    struct task_snapshot snapshot;
+    TIDE_TRY(tide__api_migrate_snapshot(job, &snapshot, err));
     TIDE_TRY(tide__task_restore(job->task, &snapshot, err));
     run->rows_before = info->rows_before;
     tide__kill_point("restore.done");
@@ -281,7 +254,7 @@ static tide_status checkpoint_and_wait(struct job *job, const char *path, enum c
 
 // A savepoint publishes the sinks' rows, so the state directory must know of it too: there it is a full checkpoint first,
 // and the file a copy of that. Otherwise a crash would go back behind what is already visible.
-static tide_status savepoint_to(struct job *job, const char *path, tide_error *err) {
+tide_status tide__api_job_savepoint(struct job *job, const char *path, tide_error *err) {
     TIDE_TRY(tide__api_checkpoint_wait(job, err));
     if (!job->checkpoints) return checkpoint_and_wait(job, path, CHECKPOINT_FULL, err);
     uint64_t id = job->next_id;
@@ -348,7 +321,7 @@ static tide_status answer_request(struct job *job, tide_error *err) {
     }
     tide_error failure;
     tide__error_clear(&failure);
-    tide_status status = savepoint_to(job, path, &failure);  // a failing copy does not stop the job
+    tide_status status = tide__api_job_savepoint(job, path, &failure);  // a failing copy does not stop the job
     tide__api_control_reply(job->run->control, status == TIDE_OK, failure.message);
     return tide__api_checkpoint_poll(job, err);
 }
@@ -374,17 +347,31 @@ static uint64_t next_checkpoint_row(const struct job *job) {
 
 static tide_status stop_with_savepoint(struct job *job, tide_error *err) {
     job->run->stopped = true;
-    return savepoint_to(job, job->run->options->stop_savepoint, err);
+    return tide__api_job_savepoint(job, job->run->options->stop_savepoint, err);
+}
+
+// The next row that somebody who looks on wants to hear of.
+static uint64_t next_watched_row(const struct job *job) {
+    const struct script_run *run = job->run;
+    if (run->around.watch == NULL) return UINT64_MAX;
+    uint64_t row = run->around.watch->next_stop(run->around.watch->ctx, run->rows_before + tide__task_rows(job->task));
+    return row == UINT64_MAX ? row : row - run->rows_before;
 }
 
 static tide_status run_to_end(struct job *job, uint64_t stop_row, tide_error *err) {
+    const struct job_watch *watch = job->run->around.watch;
     for (;;) {
-        uint64_t checkpoint_row = next_checkpoint_row(job);
+        uint64_t checkpoint_row = next_checkpoint_row(job), watched_row = next_watched_row(job);
         enum task_event event;
         uint64_t until = checkpoint_row < stop_row ? checkpoint_row : stop_row;
+        if (watched_row < until) until = watched_row;
         tide__api_pause_end(job);
         TIDE_TRY(tide__task_run(job->task, until, wants_attention, job, &event, err));
         if (event == TASK_ENDED) return TIDE_OK;
+        if (event == TASK_ROWS && tide__task_rows(job->task) == watched_row) {
+            TIDE_TRY(watch->at_stop(watch->ctx, job, job->run->rows_before + watched_row, err));
+            if (watched_row < stop_row && watched_row < checkpoint_row) continue;
+        }
         if (event == TASK_ROWS && tide__task_rows(job->task) >= stop_row) return stop_with_savepoint(job, err);
         if (event == TASK_ROWS) {
             tide__api_pause_begin(job);
@@ -398,7 +385,7 @@ static tide_status run_to_end(struct job *job, uint64_t stop_row, tide_error *er
 // The input has ended and everything has come out.
 static tide_status finish(struct job *job, tide_error *err) {
     TIDE_TRY(tide__api_checkpoint_wait(job, err));
-    if (job->run->options->stop_savepoint != NULL) return savepoint_to(job, job->run->options->stop_savepoint, err);
+    if (job->run->options->stop_savepoint != NULL) return tide__api_job_savepoint(job, job->run->options->stop_savepoint, err);
     if (job->checkpoints) return checkpoint_and_wait(job, NULL, CHECKPOINT_ANY, err);
     return tide__task_finish(job->task, err);
 }
@@ -453,7 +440,7 @@ static tide_status run_opened(struct job *job, tide_error *err) {
 
 // The savepoint is of the end of this job: only what a crash kept from being published is made up for.
 static tide_status run_ended(struct job *job, tide_error *err) {
-    if (job->run->options->stop_savepoint != NULL) TIDE_TRY(savepoint_to(job, job->run->options->stop_savepoint, err));
+    if (job->run->options->stop_savepoint != NULL) TIDE_TRY(tide__api_job_savepoint(job, job->run->options->stop_savepoint, err));
     if (!job->run->resume.same_job) return finish(job, err);
     return TIDE_OK;
 }
@@ -489,6 +476,12 @@ static tide_status open_and_run(struct job *job, tide_error *err) {
     TIDE_TRY(open_dirs(job, &work, err));
     TIDE_TRY(choose_run_id(job, resumed, err));
     tide__plan_describe(job->plan, &job->arena, &job->description);
+    if (run->around.watch != NULL && run->around.watch->instead != NULL) {
+        if (!resumed) return tide__fail(err, TIDE_ERR_REFUSED, "the script has a job before the one that the savepoint is of");
+        TIDE_TRY(open_store(job, work, err));
+        return run->around.watch->instead(run->around.watch->ctx, job, err);
+    }
+    if (run->around.watch != NULL) TIDE_TRY(run->around.watch->prepare(run->around.watch->ctx, job, err));
     TIDE_TRY(open_task(job, work, err));
     TIDE_TRY(resumed ? restore(job, work, err) : tide__task_begin(job->task, err));
     number_checkpoints(job, resumed);

@@ -90,6 +90,9 @@ tide_status tide__api_checkpoint_wait(struct job *job, tide_error *err) TIDE_CHE
 tide_status tide__api_checkpoint_poll(struct job *job, tide_error *err) TIDE_CHECKED;
 bool tide__api_checkpoint_busy(struct job *job);
 
+// Writes a savepoint of the job as it is between two segments, and waits for it.
+tide_status tide__api_job_savepoint(struct job *job, const char *path, tide_error *err) TIDE_CHECKED;
+
 // Receives the rows of a SELECT.
 tide_status tide__api_collect(void *ctx, const struct plan_node *sink, const struct batch *batch, tide_error *err);
 

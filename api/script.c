@@ -237,8 +237,8 @@ static tide_status run_prelude(struct script_run *run, struct sql_session *sessi
 }
 
 tide_status tide__api_script_run(const char *name, struct str sql, const char *dir, const tide_options *options,
-                                 const tide_handler *handler, tide_summary *summary, const char *prelude,
-                                 const struct row_source_class *row_source, tide_error *err) {
+                                 const tide_handler *handler, tide_summary *summary, const struct script_around *around,
+                                 tide_error *err) {
     tide_error own_error;
     if (err == NULL) err = &own_error;
     tide__error_clear(err);
@@ -249,8 +249,9 @@ tide_status tide__api_script_run(const char *name, struct str sql, const char *d
         .sql = sql,
         .options = options,
         .handler = handler,
+        .around = around != NULL ? *around : (struct script_around){0},
         .summary = summary != NULL ? summary : &own_summary,
-        .row_sources = {row_source != NULL ? row_source : tide__savepoint_source, NULL},
+        .row_sources = {around != NULL && around->row_source != NULL ? around->row_source : tide__savepoint_source, NULL},
         .started = tide__api_seconds(),
     };
     *run.summary = (tide_summary){0};
@@ -260,7 +261,7 @@ tide_status tide__api_script_run(const char *name, struct str sql, const char *d
     tide__sql_session_set_strict_windows(session, options->strict_windows);
     struct parser *parser = tide__parser_new(sql.data, sql.len), *first = NULL;
     tide_status status = tide__api_resume_open(&run, err);
-    if (status == TIDE_OK && prelude != NULL) status = run_prelude(&run, session, prelude, &first, err);
+    if (status == TIDE_OK && run.around.prelude != NULL) status = run_prelude(&run, session, run.around.prelude, &first, err);
     if (status == TIDE_OK) status = run_statements(&run, session, parser, err);
     if (status != TIDE_OK) {
         if (err->line > 0) tide__error_set_file(err, name);
@@ -278,5 +279,5 @@ tide_status tide__api_script_run(const char *name, struct str sql, const char *d
 
 tide_status tide_script_run(const char *name, const char *sql, size_t sql_len, const char *dir, const tide_options *options,
                             const tide_handler *handler, tide_summary *summary, tide_error *err) {
-    return tide__api_script_run(name, (struct str){sql, sql_len}, dir, options, handler, summary, NULL, NULL, err);
+    return tide__api_script_run(name, (struct str){sql, sql_len}, dir, options, handler, summary, NULL, err);
 }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "checkpoint/savepoint.h"
 #include "checkpoint/state_dir.h"
+#include "engine/operator.h"
 #include "engine/plan.h"
 #include "state/state.h"
 #include "tidemark.h"
@@ -29,6 +30,29 @@ struct resume {
 
 struct control;
 struct row_source_class;
+struct job;
+
+// Who looks on while the jobs of a script run: a replay (replay.c), a migration (migrate_file.c). Rows are counted over the script.
+struct job_watch {
+    void *ctx;
+    // Called instead of running a job that goes on from a savepoint: checked, its state store open and empty. NULL: it is run.
+    tide_status (*instead)(void *ctx, struct job *job, tide_error *err);
+    // The others are needed only without it.
+    // The job has been described and compared, and is about to be opened: its plan's sources and sinks may be exchanged.
+    tide_status (*prepare)(void *ctx, const struct job *job, tide_error *err);
+    // The next row after which at_stop is to be called; UINT64_MAX: none.
+    uint64_t (*next_stop)(void *ctx, uint64_t rows);
+    tide_status (*at_stop)(void *ctx, struct job *job, uint64_t rows, tide_error *err);
+    // Receives the rows of each SINK_COLLECT.
+    operator_collect_fn *collect;
+};
+
+// What surrounds a run that is not a user's own. All zero: nothing.
+struct script_around {
+    const char *prelude;                        // statements that are run first, in the same session; NULL: none
+    const struct row_source_class *row_source;  // NULL: the usual one
+    const struct job_watch *watch;              // NULL: nobody
+};
 
 // A place in the script that a warning was given of.
 struct warned {
@@ -41,6 +65,7 @@ struct script_run {
     struct str sql;
     const tide_options *options;
     const tide_handler *handler;
+    struct script_around around;
     tide_summary *summary;
     struct arena arena;           // lives as long as the run
     struct state_dir *state_dir;  // NULL: none was asked for
@@ -56,10 +81,10 @@ struct script_run {
     bool ended_before;            // the last job run had ended in an earlier process
 };
 
-// tide_script_run behind other statements: `prelude` (may be NULL) is run first, in the same session. row_source NULL: the usual one.
+// tide_script_run, with what surrounds it (may be NULL).
 tide_status tide__api_script_run(const char *name, struct str sql, const char *dir, const tide_options *options,
-                                 const tide_handler *handler, tide_summary *summary, const char *prelude,
-                                 const struct row_source_class *row_source, tide_error *err) TIDE_CHECKED;
+                                 const tide_handler *handler, tide_summary *summary, const struct script_around *around,
+                                 tide_error *err) TIDE_CHECKED;
 
 // Monotonic seconds.
 double tide__api_seconds(void);

@@ -325,7 +325,7 @@ uint64_t tide__task_rows(const struct task *task) { return task->rows; }
 // --- metrics -----------------------------------------------------------------------------------------------------------
 
 void tide__task_stats(const struct task *task, struct task_stats *out) {
-    *out = (struct task_stats){.rows_in = task->rows, .watermark = WATERMARK_END};
+    *out = (struct task_stats){.rows_in = task->rows, .watermark = WATERMARK_END, .watermark_reached = WATERMARK_END};
     for (size_t i = 0; i < task->source_count; i++) {
         const struct source *source = task->sources[i];
         struct source_stats stats = {0};
@@ -335,6 +335,7 @@ void tide__task_stats(const struct task *task, struct task_stats *out) {
         out->bytes_read += stats.bytes_read;
         int64_t watermark = source->any_let_out ? source->let_out : WATERMARK_NONE;
         if (watermark < out->watermark) out->watermark = watermark;
+        if (source->reached < out->watermark_reached) out->watermark_reached = source->reached;
     }
     for (size_t i = 0; i < task->node_count; i++) {
         const struct operator *op = task->nodes[i].op;

@@ -55,7 +55,7 @@ tide_status tide__task_finish(struct task *task, tide_error *err) TIDE_CHECKED;
 tide_status tide__task_barrier(struct task *task, struct arena *arena, struct task_snapshot *out, tide_error *err)
     TIDE_CHECKED;
 // Goes on from a snapshot whose state tables are loaded. Before the first run. Parts whose operator_id the plan does not have
-// are ignored; nodes without a part start empty.
+// are ignored; nodes without a part start empty, at the watermark of their inputs.
 tide_status tide__task_restore(struct task *task, const struct task_snapshot *snapshot, tide_error *err) TIDE_CHECKED;
 // Begins without a snapshot, before the first run: removes what an earlier process under the same run_id left hidden.
 tide_status tide__task_begin(struct task *task, tide_error *err) TIDE_CHECKED;
@@ -68,6 +68,7 @@ struct task_stats {
     uint64_t rows_in, rows_out, rows_skipped, late_rows, windows_fired, windows_open;
     uint64_t bytes_total, bytes_read;   // of the sources' files
     int64_t watermark;                  // smallest over the sources, WATERMARK_NONE before the first
+    int64_t watermark_reached;          // of the rows so far, let out or not; likewise
 };
 void tide__task_stats(const struct task *task, struct task_stats *out);
 

@@ -92,6 +92,19 @@ static tide_status restore_operator(struct task_node *node, const struct task_pa
     return op->class->restore != NULL ? op->class->restore(op, part->saved, err) : TIDE_OK;
 }
 
+// Starts empty, at the watermark of its inputs.
+static tide_status restore_nothing(struct task *task, struct task_node *node, tide_error *err) {
+    if (node->source != NULL) return TIDE_OK;
+    struct operator *op = node->op;
+    int64_t watermark = node->plan->input_count > 0 ? WATERMARK_END : WATERMARK_NONE;
+    for (uint32_t i = 0; i < node->plan->input_count; i++) {
+        int64_t input = task->nodes[node->plan->inputs[i]->id].watermark_out;
+        if (input < watermark) watermark = input;
+    }
+    op->watermark = node->watermark_out = watermark;
+    return node->plan->kind == PLAN_SINK ? op->class->restore(op, (struct str){0}, err) : TIDE_OK;
+}
+
 tide_status tide__task_restore(struct task *task, const struct task_snapshot *snapshot, tide_error *err) {
     assert(task->rows == 0);
     task->rows = snapshot->rows;
@@ -101,8 +114,9 @@ tide_status tide__task_restore(struct task *task, const struct task_snapshot *sn
     for (size_t i = 0; i < task->node_count; i++) {
         struct task_node *node = &task->nodes[i];
         const struct task_part *part = find_part(snapshot, node->plan->operator_id);
-        if (part == NULL) continue;
-        if (node->source != NULL)
+        if (part == NULL)
+            TIDE_TRY(restore_nothing(task, node, err));
+        else if (node->source != NULL)
             TIDE_TRY(restore_source(task, node->source, part, err));
         else
             TIDE_TRY(restore_operator(node, part, err));

@@ -187,6 +187,40 @@ TIDE_API void tide_check_rules(tide_write_fn *write, void *ctx);
 TIDE_API tide_status tide_check_explain(const char *code, tide_write_fn *write, void *ctx, tide_error *err);
 TIDE_API void tide_check_document(tide_write_fn *write, void *ctx);
 
+// A script in memory.
+typedef struct tide_script {
+    const char *name, *dir;  // for messages; what relative paths are relative to
+    const char *sql;
+    size_t sql_len;
+} tide_script;
+
+// --- proof by replay ---------------------------------------------------------------------------------------------------
+
+// What a replay does: runs the old script over the input and takes savepoints on the way, goes on from each with the new script, and
+// compares the rows with those that the new script prints from the start. Columns that a partial verdict names are left out.
+// Nothing is written to the scripts' sinks. All strings are borrowed.
+typedef struct tide_replay {
+    size_t struct_size;            // sizeof(tide_replay)
+    tide_script old_script, new_script;
+    const char *const *inputs;     // `TABLE=FILE`, or a file alone for all tables without one; instead of the tables' paths
+    size_t input_count;
+    const uint64_t *after;         // source rows after which a savepoint is taken; none: after each quarter
+    size_t after_count;
+    enum tide_policy policy;       // of the restores
+    size_t lines_shown;            // of what differs, a savepoint; 0: 5
+} tide_replay;
+
+typedef struct tide_replay_result {
+    size_t same, differ, refused;  // savepoints
+    size_t not_compared;           // the sources are read in another order; or watermarks differ, and results do not show their windows
+    size_t partial;                // of `same` and `differ`: compared without the columns that begin anew
+    size_t unchanged;              // savepoints behind which both scripts, each from the start, print the same
+} tide_replay_result;
+
+// Writes for each savepoint whether the rows are the same, and the first ones that are not. TIDE_OK also if they differ.
+TIDE_API tide_status tide_check_replay(const tide_replay *replay, tide_write_fn *write, void *ctx, tide_replay_result *out,
+                                       tide_error *err);
+
 // --- looking ----------------------------------------------------------------------------------------------------------
 
 enum tide_explain_format { TIDE_EXPLAIN_TEXT, TIDE_EXPLAIN_JSON, TIDE_EXPLAIN_DOT };
@@ -226,6 +260,11 @@ TIDE_API tide_status tide_savepoint_verify(const char *path, tide_write_fn *writ
 // nothing was. Going on from such a file is up to the user: the missing keys begin anew.
 TIDE_API tide_status tide_savepoint_salvage(const char *path, const char *out_path, tide_write_fn *write, void *ctx,
                                    tide_error *err);
+// Writes the state of `from` (a savepoint file or a state directory) as a savepoint of the new script, if the compatibility check lets
+// it go on (options->policy, on_incompatible, accept_unsound, memory_bytes; the others are ignored). No source and no sink is
+// opened. TIDE_ERR_REFUSED: it does not fit.
+TIDE_API tide_status tide_savepoint_migrate(const char *from, const tide_script *script, const char *out_path,
+                                            const tide_options *options, const tide_handler *handler, tide_error *err);
 // Lists the checkpoints of a state directory.
 TIDE_API tide_status tide_savepoint_list(const char *state_dir, tide_write_fn *write, void *ctx, tide_error *err);
 // What a job is doing: of a running one as it says itself, of a stopped one as its newest checkpoint has it. window: explains why

@@ -418,19 +418,27 @@ static bool is_waived(const struct compat_request *request, uint64_t fingerprint
     return false;
 }
 
+// Kinds of state that are loaded as they are or not at all.
+static bool goes_on_unchanged_only(const struct pair *pair) {
+    enum plan_kind kind = pair->new_op != NULL ? pair->new_op->node->kind : PLAN_CALC;
+    return kind == PLAN_OVER || kind == PLAN_SORT || kind == PLAN_JOIN || kind == PLAN_WINDOW_TVF;
+}
+
 static void report_change(struct check *c, const struct pair *pair, const struct change *change,
                           struct compat_change *out) {
     const struct compat_rule *rule = tide__compat_rule(change->code);
     if (rule == NULL) rule = tide__compat_rule("operator.changed");
     bool exact = c->request->policy == COMPAT_EXACT;
-    uint32_t missing = change->exact < COMPAT_UNKNOWN ? change->needs & ~c->request->features : 0;
+    uint32_t needs = change->needs;
+    if ((needs & ~(uint32_t)(COMPAT_CAN_MATCH | COMPAT_CAN_PARTIAL_NEW)) != 0 && goes_on_unchanged_only(pair)) needs |= COMPAT_CAN_OTHER_KINDS;
+    uint32_t missing = change->exact < COMPAT_UNKNOWN ? needs & ~c->request->features : 0;
     *out = (struct compat_change){
         .rule = rule,
         .code = change->code,
         .strict = change->strict,
         .exact = missing != 0 ? COMPAT_INCOMPATIBLE : change->exact,
         .sound = change->exact <= change->strict,
-        .needs = change->needs,
+        .needs = needs,
         .missing = missing,
         .old_clause = pair->old_op != NULL ? tide__model_clause(&c->olds, pair->old_op, change->old_clause) : NULL,
         .new_clause = pair->new_op != NULL ? tide__model_clause(&c->news, pair->new_op, change->new_clause) : NULL,

@@ -272,11 +272,34 @@ static void compare_columns(struct check *c, struct pair *pair, const struct nam
 
 // --- the watermark --------------------------------------------------------------------------------------------------------------
 
+static bool sums_floats(const struct plan_window_aggregate *plan) {
+    for (uint32_t i = 0; i < plan->aggregate_count; i++) {
+        const struct aggregate_call *call = &plan->aggregates[i];
+        const char *name = call->aggregate->name;
+        bool exact = strcmp(name, "COUNT") == 0 || strcmp(name, "MIN") == 0 || strcmp(name, "MAX") == 0;
+        if (call->arg_count == 0 || exact) continue;
+        enum type_kind kind = call->arg_types[0]->kind;
+        if (kind == TYPE_FLOAT || kind == TYPE_DOUBLE) return true;
+    }
+    return false;
+}
+
+// The order of its additions, and so the last bits of sums, depends on when panes are put together, or on when the rows come that
+// other windows give.
+static bool adds_by_watermark(const struct check *c, const struct model_operator *op) {
+    if (op->node->kind != PLAN_WINDOW_AGGREGATE || !sums_floats(&op->node->window_aggregate)) return false;
+    if (op->window == NULL || op->window->kind != WINDOW_TUMBLE) return true;
+    for (uint32_t i = 0; i < op->input_count; i++)
+        if (c->news.operators[op->inputs[i]].node->stateful) return true;
+    return false;
+}
+
 // Whether what is in some state depends on when the watermark came: sessions, and what waits for it.
 static bool depends_on_watermark(const struct check *c) {
     for (uint32_t i = 0; i < c->news.operator_count; i++) {
         const struct model_operator *op = &c->news.operators[i];
         if (op->window != NULL && op->window->kind == WINDOW_SESSION) return true;
+        if (adds_by_watermark(c, op)) return true;
         enum plan_kind kind = op->node->kind;
         if (kind == PLAN_OVER || kind == PLAN_SORT || (kind == PLAN_JOIN && op->node->join.interval)) return true;
         if (kind == PLAN_RANK && op->node->rank.deduplicate) return true;

@@ -425,7 +425,7 @@ static void describe_window_join(struct describer *d, const struct plan_node *no
     const struct lineage *fields = join_clauses(d, node, &parts);
     struct model_operator *op = tide__describe_finish(d, node, "window-join", inputs, 2);
     attach_window(op, inputs[0], plan->start_column[0]);
-    op->finals = op->finals && inputs[1]->finals && inputs[1]->fields[plan->start_column[1]].owner > 0;
+    op->finals = false;  // one side may be ahead of the other, by the watermark of its source
     join_flow(d, node, op, fields, true);
 }
 

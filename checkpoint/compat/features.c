@@ -3,7 +3,7 @@
 #include "checkpoint/compat/check.h"
 
 uint32_t tide__compat_features(void) {
-    return 0;
+    return COMPAT_ALL_FEATURES & ~(uint32_t)(COMPAT_CAN_SETS | COMPAT_CAN_OTHER_KINDS);
 }
 
 const char *tide__compat_feature_name(enum compat_feature feature) {
@@ -23,6 +23,7 @@ const char *tide__compat_feature_name(enum compat_feature feature) {
     case COMPAT_CAN_WIDEN: return "wider types";
     case COMPAT_CAN_SETS: return "other grouping sets";
     case COMPAT_CAN_SUM_OF_SUMS: return "merged groups below a sum of sums";
+    case COMPAT_CAN_OTHER_KINDS: return "changes of this kind of operator";
     case COMPAT_CAN_PARTIAL_NEW: return "a new operator beside kept ones";
     }
     return "?";

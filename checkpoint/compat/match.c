@@ -267,7 +267,32 @@ static void match_within(struct check *c, bool family) {
 
 // --- sources and sinks ------------------------------------------------------------------------------------------------------
 
-static void match_sources(struct check *c, bool same_query) {
+// What reads the source, if that is one filter or projection.
+static const struct plan_node *reader_of(const struct model_operator *op) {
+    const struct plan_node *reader = NULL;
+    const struct plan *plan = op->plan;
+    for (uint32_t i = 0; i < plan->node_count; i++)
+        for (uint32_t k = 0; k < plan->nodes[i]->input_count; k++)
+            if (plan->nodes[i]->inputs[k] == op->node) reader = plan->nodes[i];
+    return reader;
+}
+
+static bool same_expr(const struct expr *a, const struct expr *b) {
+    return a == NULL || b == NULL ? a == b : tide__expr_equal(a, b);
+}
+
+// A table that is read twice, as by the inputs of a UNION ALL, has two positions: each goes to where the same is done with its rows.
+static bool same_reader(const struct model_operator *old_op, const struct model_operator *new_op) {
+    const struct plan_node *a = reader_of(old_op), *b = reader_of(new_op);
+    if (a == NULL || b == NULL || a->kind != b->kind) return a == b;
+    if (a->kind != PLAN_CALC) return true;
+    if (a->field_count != b->field_count || !same_expr(a->calc.condition, b->calc.condition)) return false;
+    for (uint32_t i = 0; i < a->field_count; i++)
+        if (!same_expr(a->calc.outputs[i], b->calc.outputs[i])) return false;
+    return true;
+}
+
+static void match_sources(struct check *c, bool same_query, bool alike) {
     for (uint32_t k = 0; k < c->news.operator_count; k++) {
         const struct model_operator *new_op = &c->news.operators[k];
         for (uint32_t i = 0; i < c->olds.operator_count && is_source(new_op) && is_open(c, new_op); i++) {
@@ -276,6 +301,7 @@ static void match_sources(struct check *c, bool same_query) {
             if (same_query && (int32_t)old_op->root != c->root_of_new[new_op->root]) continue;
             bool values = new_op->node->kind == PLAN_VALUES;
             if (values ? !same_query : strcmp(source_text(old_op), source_text(new_op)) != 0) continue;
+            if (alike && !same_reader(old_op, new_op)) continue;
             pair_up(c, old_op, new_op, "lineage");
         }
     }
@@ -312,8 +338,9 @@ void tide__compare_match(struct check *c) {
     match_roots(c);
     match_within(c, false);
     match_within(c, true);
-    match_sources(c, true);
-    match_sources(c, false);
+    match_sources(c, true, true);
+    match_sources(c, true, false);
+    match_sources(c, false, false);
     match_sinks(c);
     for (uint32_t k = 0; k < c->news.operator_count; k++)
         if (is_open(c, &c->news.operators[k])) pair_up(c, NULL, &c->news.operators[k], NULL);

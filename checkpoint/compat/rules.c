@@ -304,7 +304,7 @@ const struct compat_rule tide__compat_rules[] = {
     {"source.watermark_delay", "Sources", "the watermark", SAYS_COMPATIBLE, SAYS_DEPENDS,
      "the watermark that was reached is kept and does not go back",
      "compatible for fixed windows: those that are open under both hold the same rows; incompatible for sessions, "
-     "whose merging depends on it",
+     "whose merging depends on it, and for sums of FLOAT or DOUBLE over HOP or CUMULATE, whose last bits do",
      NULL, "ts - INTERVAL '1' SECOND", "ts - INTERVAL '5' SECOND"},
     {"source.primary_key", "Sources", "the primary key", SAYS_COMPATIBLE, SAYS_COMPATIBLE,
      "a key that is NOT ENFORCED changes neither rows nor plan", "all rows go on", NULL, "(a INT NOT NULL)",

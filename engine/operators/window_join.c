@@ -128,17 +128,10 @@ void tide__window_join_put(struct window_join *op, struct join_group *group, uin
 
 // --- rows -----------------------------------------------------------------------------------------------------------------
 
-// Rows that match nothing are of no use unless their side is padded, or kept by ANTI.
-static bool keeps_unmatched(const struct plan_window_join *plan, uint32_t side) {
-    if (plan->kind == JOIN_FULL) return true;
-    if (side == 0) return plan->kind == JOIN_LEFT || plan->kind == JOIN_ANTI;
-    return plan->kind == JOIN_RIGHT;
-}
-
+// Also rows that match nothing here are kept until the window fires, so that what is in a savepoint does not depend on the kind of join.
 static void add_row(struct window_join *op, struct join_window *window, uint32_t side, const struct batch *batch,
                     size_t row, struct str key) {
     struct join_group *group = tide__window_join_group(op, window, key, tide__hash_bytes(key.data, key.len));
-    if (group->has_null && !keeps_unmatched(op->plan, side)) return;
     tide__ranker_key(&op->ranker, batch, row, op->ranker.arrival++);
     struct ranked_row *kept = tide__ranked_new(&op->ranker, batch, row, 0);
     tide__window_join_put(op, group, side, kept);
