@@ -121,6 +121,7 @@ struct aggregate_call {
     struct value parameter;    // LISTAGG's separator; else is_null
     int32_t filter;            // input column (BOOLEAN) of FILTER (WHERE ...), or -1
     bool distinct;
+    bool forward;              // MAX of what only rises, MIN of what only falls: takes no row back
 };
 
 const struct aggregate *tide__aggregate_find(struct str name);
@@ -297,6 +298,7 @@ struct plan_rank {
     bool input_updates;        // the input has -U/+U/-D
     struct source_pos bound_pos;  // of the condition on the rank
     const char *function;         // as above
+    bool only_rises;           // no -D; each -U stands before its +U, which is never worse
     uint32_t unique_key_count; // of the input with updates: columns that identify a row; 0: the whole row
     uint32_t *unique_keys;
 };

@@ -357,6 +357,13 @@ bool tide__plan_same_window(const struct window *a, const struct window *b);
 bool tide__plan_is_rank(const struct plan_node *node, uint32_t column);
 // The field is a time attribute that a window may use (an aggregate's result of that type is none).
 bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column);
+// How a field changes where its row is updated (plan_monotone.c).
+enum monotone { MONOTONE_NONE, MONOTONE_CONSTANT, MONOTONE_RISES, MONOTONE_FALLS };
+enum monotone tide__plan_monotone(const struct plan_node *node, uint32_t column);
+// Sets aggregate_call.forward of a group aggregate.
+void tide__plan_mark_forward(struct plan_node *group);
+// What plan_rank.only_rises says, of a PLAN_RANK that has all but it.
+bool tide__plan_only_rises(const struct plan_node *node);
 struct plan_node *tide__plan_merge_calcs(struct arena *arena, struct plan_node *node);
 TIDE_CHECKED tide_status tide__plan_push_filters(struct binder *b, struct plan_node *node);
 TIDE_CHECKED tide_status tide__plan_sort(struct binder *b, struct plan_node *node);

@@ -280,17 +280,25 @@ static bool same_call(const struct bound_over *a, const struct bound_over *b) {
            a->call.kind == OVER_CALL_CUME_DIST;
 }
 
-// Flink says that LAG with a default is NOT NULL, and gives the empty value of the type where the row before holds a NULL.
+// Flink says that LAG with a default is NOT NULL, and where the row before holds a NULL gives what its generated code keeps in a
+// variable of the type: -1, FALSE, an empty string.
 static tide_status fill_lag(struct select_scope *s, const struct bound_over *over, struct expr **inout) {
     const struct type *type = over->call.type;
-    struct value zero = {.str = STR_LIT("")};
     bool lag = over->call.kind == OVER_CALL_LAG || over->call.kind == OVER_CALL_LEAD;
     if (!lag || over->call.fallback.is_null) return TIDE_OK;
-    if (!tide__type_is_string(type)) zero = (struct value){0};
-    if (!tide__type_is_string(type) && !tide__type_is_numeric(type) && type->kind != TYPE_BOOLEAN) return TIDE_OK;
+    struct value value = {.i64 = -1};
+    if (tide__type_is_string(type)) {
+        value = (struct value){.str = STR_LIT("")};
+    } else if (type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT) {
+        value = (struct value){.f64 = -1};
+    } else if (type->kind == TYPE_BOOLEAN) {
+        value = (struct value){.boolean = false};
+    } else if (!tide__type_is_integer(type) && type->kind != TYPE_DATE && type->kind != TYPE_TIME) {
+        return TIDE_OK;
+    }
     struct expr *args[2] = {*inout, NULL};
     type = tide__type_with_nullable(s->binder->arena, type, false);
-    args[1] = tide__expr_literal(s->binder->arena, zero, type, over->pos);
+    args[1] = tide__expr_literal(s->binder->arena, value, type, over->pos);
     return tide__bind_function(s->binder, "COALESCE", args, 2, over->pos, inout);
 }
 

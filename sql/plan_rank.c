@@ -295,6 +295,7 @@ static void fill_rank(struct rank_filter *filter, const struct role *roles, stru
     rank->has_rank = true;
     rank->input_updates = node->inputs[0]->updates;
     if (rank->input_updates) rank->unique_key_count = unique_keys(arena, node->inputs[0], &rank->unique_keys);
+    rank->only_rises = tide__plan_only_rises(node);
 }
 
 static void mark_deduplicate(struct rank_filter *filter, struct plan_node *node) {
@@ -362,6 +363,7 @@ void tide__plan_limit(struct binder *b, struct plan_node *node) {
     const struct plan_node *input = node->inputs[0];
     rank->input_updates = input->updates;
     if (rank->input_updates) rank->unique_key_count = unique_keys(b->arena, input, &rank->unique_keys);
+    rank->only_rises = !b->infer.batch_mode && tide__plan_only_rises(node);
     // The first rows that come stay the first.
     node->updates = !b->infer.batch_mode && (input->updates || rank->sort_count > 0);
 }

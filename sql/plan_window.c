@@ -395,6 +395,7 @@ tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struc
     node->updates = !b->infer.batch_mode && (node->group_aggregate.aggregate_count > 0 || input->updates);
     bool window = !input->updates && keys.has_start && keys.has_end && !keys.session_mismatch;
     if (!window) TIDE_TRY(set_bundle(b, node));
+    tide__plan_mark_forward(node);
     if (input->updates) return TIDE_OK;
     if (!window) return warn_forgotten(b, node, &keys);
     TIDE_TRY(check_window(b, node, keys.window));

@@ -65,7 +65,7 @@ tide_status tide__aggregators_bind(struct aggregators *aggregators, const struct
     aggregators->items = ARENA_ARRAY(arena, struct aggregator, count);
     for (uint32_t i = 0; i < count; i++) {
         struct aggregator *a = &aggregators->items[i];
-        TIDE_TRY(bind_one(a, &calls[i], retract, arena, err));
+        TIDE_TRY(bind_one(a, &calls[i], retract && !calls[i].forward, arena, err));
         assert(a->kernel->size % 8 == 0);
         a->offset = aggregators->payload_size;
         aggregators->payload_size += a->kernel->size;
@@ -100,6 +100,7 @@ static int64_t apply(const struct aggregators *aggregators, const struct batch *
     int64_t charge = 0;
     for (uint32_t i = 0; i < aggregators->count; i++) {
         const struct aggregator *a = &aggregators->items[i];
+        if (retract && a->call->forward) continue;
         struct aggregate_rows in = {payloads, rows, n, batch, NULL, arena, 0};
         if (a->argument != NULL) in.column = &batch->columns[a->call->args[0]];
         if (a->call->filter >= 0) filter_rows(&batch->columns[a->call->filter], &in);

@@ -113,6 +113,7 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
     op->plan = &env->node->over;
     op->env = *env;
     op->fields = env->node->inputs[0]->field_count;
+    op->last_time = WATERMARK_NONE;
     tide__arena_init(&op->arena);
     tide__arena_init(&op->scratch);
     tide_status status = open_parts(op, err);
@@ -183,6 +184,7 @@ static size_t take_due(struct over *op, int64_t watermark, struct ranked_row ***
             break;
         rows = tide__grow(rows, &capacity, count + 1, sizeof *rows);
         rows[count] = next_waiting(op);
+        if (op->order == OVER_BY_TIME) op->last_time = (int64_t)(rows[count]->prefix ^ prefix_of(0));
         tide__over_state_left(op, NULL, rows[count]);
         count++;
     }

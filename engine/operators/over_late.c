@@ -1,6 +1,7 @@
-// Which rows come too late for OVER along event time.
+// Which rows come too late for OVER and ORDER BY along event time.
 //
-// An unbounded frame: those that the watermark has passed, whatever their partition. A bounded one goes by its partition, as in Flink
+// ORDER BY: those that are not younger than the last one that went out. An unbounded frame: those that the watermark has passed,
+// whatever their partition. A bounded one goes by its partition, as in Flink
 // (RowTime*BoundedPrecedingFunction): a row is late if one of its partition that is not older has had its turn; else it has its turn with
 // the next watermark. A partition of a bounded RANGE is forgotten, rows and all, once the watermark is half a range behind all that
 // its rows can reach, and then takes every row again. When that is, is set by a row that comes less than a range before:
@@ -65,7 +66,9 @@ static bool takes(struct over *op, struct str key, int64_t time) {
 }
 
 void tide__over_find_late(struct over *op, const struct batch *batch, const int64_t *times, bool *late) {
-    for (size_t i = 0; i < batch->rows; i++) late[i] = times[i] <= op->base.watermark;
+    // A late row does not go back behind one that went out: it has its turn with the next watermark.
+    int64_t bound = op->env.node->kind == PLAN_SORT ? op->last_time : op->base.watermark;
+    for (size_t i = 0; i < batch->rows; i++) late[i] = times[i] <= bound;
     if (!tide__over_goes_by_partition(op)) return;
     struct str *keys = tide__arena_alloc(&op->scratch, batch->rows * sizeof *keys);
     tide__key_encode(batch, op->plan->partitions, op->plan->partition_count, (struct str){0}, &op->scratch, keys);

@@ -50,6 +50,7 @@ struct over {
     size_t waiting_count, waiting_capacity;
     struct memtable *groups;  // partition key -> struct over_group
     uint64_t turns;
+    int64_t last_time;  // of the rows that had their turn, by event time
     struct over_fresh *fresh;
     size_t fresh_count, fresh_capacity;
     struct over_group **dirty;

@@ -133,6 +133,7 @@ tide_status tide__over_barrier(struct operator *base, tide_error *err) {
 
 void tide__over_save(struct operator *base, struct strbuf *out) {
     tide__strbuf_append(out, &self(base)->ranker.arrival, sizeof(uint64_t));
+    tide__strbuf_append(out, &self(base)->last_time, sizeof(int64_t));
 }
 
 // --- restoring ----------------------------------------------------------------------------------------------------------------
@@ -199,9 +200,11 @@ static tide_status restore_table(struct over *op, struct state_table *table,
 
 tide_status tide__over_restore(struct operator *base, struct str saved, tide_error *err) {
     struct over *op = self(base);
-    if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
+    size_t one = sizeof op->ranker.arrival, both = one + sizeof op->last_time;  // older savepoints have but the first
+    if (saved.len != 0 && saved.len != one && saved.len != both)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);
-    if (saved.len != 0) memcpy(&op->ranker.arrival, saved.data, saved.len);
+    if (saved.len != 0) memcpy(&op->ranker.arrival, saved.data, one);
+    if (saved.len == both) memcpy(&op->last_time, saved.data + one, sizeof op->last_time);
     TIDE_TRY(restore_table(op, op->waiting_table, restore_waiting, err));
     // Rows before groups: a group's frame reaches back over them.
     TIDE_TRY(restore_table(op, op->rows_table, restore_kept, err));

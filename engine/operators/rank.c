@@ -1,7 +1,9 @@
-// Regular Top-N: the best rows of each partition so far, as a changelog. (Flink's AppendOnlyTopN, FastTop1, RetractableTopN.)
+// Regular Top-N: the best rows of each partition so far, as a changelog. (Flink's AppendOnlyTopN, FastTop1, UpdatableTopN,
+// RetractableTopN.)
 //
 //   input            kept                  goes out
 //   insert only      the best N            N = 1: +I, then -U/+U when a better row comes
+//   that only rises  the best N            a row that replaces its older self: -U/+U, of each shifted rank if ranks are wanted
 //   with updates     all rows              the rank is wanted, or the ranks do not begin with 1: -U/+U for each rank that
 //                                          now holds another row, +I or -D at the end
 //                                          else: -D of the row that falls out, +I of the one that comes in
@@ -19,7 +21,7 @@
 #include <assert.h>
 #include <string.h>
 
-static struct rank *self(struct operator* op) {
+static struct rank *self(struct operator *op) {
     return (struct rank *)op;
 }
 
@@ -28,7 +30,7 @@ static void free_group(void *payload, void *ctx) {
     tide__ranked_list_deinit(&((struct rank_group *)payload)->list, &op->ranker);
 }
 
-static void close_rank(struct operator* base) {
+static void close_rank(struct operator *base) {
     struct rank *op = self(base);
     tide__memtable_release(op->groups);
     for (size_t i = 0; i < op->gone_count; i++) tide__ranked_free(&op->ranker, op->gone[i]);
@@ -73,9 +75,12 @@ tide_status tide__rank_open(const struct operator_env *env, struct operator** ou
     op->last = (uint64_t)op->plan->rank_last;
     assert(op->first >= 1 && op->last >= 1);
     op->fields = env->node->inputs[0]->field_count;
+    op->keeps_all = op->plan->input_updates && !op->plan->only_rises;
     op->numbered = op->plan->has_rank || op->first > 1;
-    // Seen on Flink: a Top-1 over insert-only rows is the one Top-N that leaves -U out if only a sink is behind it.
-    bool top1 = op->last == 1 && !op->plan->input_updates && !op->plan->deduplicate;
+    // Seen on Flink: a Top-1 over insert-only rows is the one Top-N that leaves -U out if only a sink is behind it; but not by
+    // one column, descending.
+    bool newest = op->plan->sort_count == 1 && op->plan->sorts[0].descending;
+    bool top1 = op->last == 1 && !newest && !op->plan->input_updates && !op->plan->deduplicate;
     op->update_before = !top1 || tide__plan_needs_update_before(env->plan, env->node);
     init_ranker(op);
     op->groups = tide__memtable_new(env->budget, sizeof(struct rank_group));
@@ -152,7 +157,7 @@ static void changes_of_entering(struct rank *op, const struct rank_group *group,
                                 const struct ranked_row *row, uint64_t rank) {
     if (rank > op->last) return;
     struct ranked_at next = tide__ranked_list_next(&group->list, at);
-    if (op->last == 1 && !op->plan->input_updates) {
+    if (op->last == 1 && !op->keeps_all) {
         const struct ranked_row *old = tide__ranked_list_get(&group->list, next);
         if (old != NULL) change(op, old, ROW_UPDATE_BEFORE, 1);
         change(op, row, old != NULL ? ROW_UPDATE_AFTER : ROW_INSERT, 1);
@@ -183,7 +188,7 @@ static void changes_of_leaving(struct rank *op, const struct rank_group *group, 
 // False if the row can't be among the best N: only rows of an insert-only input are turned away for ever.
 static bool may_enter(struct rank *op, const struct rank_group *group, const struct batch *batch, size_t row,
                       uint64_t prefix) {
-    if (op->plan->input_updates || group->list.count < op->last) return true;
+    if (op->keeps_all || group->list.count < op->last) return true;
     const struct ranked_row *worst = tide__ranked_list_last(&group->list);
     if (prefix != worst->prefix) return prefix < worst->prefix;
     if (op->ranker.ties == TIE_FIRST_ARRIVED && tide__ranker_prefix_is_exact(&op->ranker, batch, prefix)) return false;
@@ -199,8 +204,14 @@ static void enter(struct rank *op, struct rank_group *group, const struct batch 
     at = tide__ranked_list_insert(&group->list, at, entered, op->env.budget);
     tide__rank_state_entered(op, group, entered);
     changes_of_entering(op, group, at, entered, rank);
-    if (!op->plan->input_updates && group->list.count > op->last)
+    if (!op->keeps_all && group->list.count > op->last)
         bury(op, group, tide__ranked_list_pop(&group->list, op->env.budget));
+}
+
+// The place before one that is not the first.
+static struct ranked_at step_back(const struct rank_group *group, struct ranked_at at) {
+    if (at.index > 0) return (struct ranked_at){at.chunk, at.index - 1};
+    return (struct ranked_at){at.chunk - 1, group->list.chunks[at.chunk - 1].count - 1};
 }
 
 // The oldest kept row with these very bytes.
@@ -215,9 +226,7 @@ static bool find_row(struct rank *op, const struct rank_group *group, const stru
     tide__row_append(batch, row, scratch);
     struct str bytes = {scratch->data + key_len, scratch->len - key_len};
     if (at.chunk > 0 || at.index > 0) {
-        struct ranked_at before = at.index > 0
-                                      ? (struct ranked_at){at.chunk, at.index - 1}
-                                      : (struct ranked_at){at.chunk - 1, group->list.chunks[at.chunk - 1].count - 1};
+        struct ranked_at before = step_back(group, at);
         struct str other = tide__ranked_key(tide__ranked_list_get(&group->list, before));
         if (other.len == key_len && memcmp(other.data, scratch->data, key_len) == 0) at = before;
     }
@@ -243,7 +252,60 @@ static void leave(struct rank *op, struct rank_group *group, const struct batch 
     bury(op, group, left);
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+// --- rows that only rise ------------------------------------------------------------------------------------------------
+
+static void find_replaced(struct rank *op, const struct rank_group *group, const struct batch *batch, size_t row,
+                          uint64_t prefix) {
+    struct ranked_at at;
+    op->replaced = NULL;
+    if (op->last > 1 && find_row(op, group, batch, row, prefix, &at))
+        op->replaced = tide__ranked_list_get(&group->list, at);
+}
+
+static uint64_t arrival_of(const struct rank *op, struct str key) {
+    uint64_t number;
+    memcpy(&number, key.data + key.len - sizeof number, sizeof number);
+    number = __builtin_bswap64(number);
+    return op->ranker.ties == TIE_LAST_ARRIVED ? ~number : number;
+}
+
+// From the new row's rank to that of `old`, which it replaces: the rows between have moved down by one.
+static void changes_of_replacing(struct rank *op, const struct rank_group *group, struct ranked_at at,
+                                 const struct ranked_row *old, uint64_t old_rank) {
+    const struct ranked_row *row = tide__ranked_list_get(&group->list, at);
+    uint64_t rank = op->numbered ? 1 + tide__ranked_list_before(&group->list, at, op->last) : old_rank;
+    for (; rank < old_rank; rank++) {
+        at = tide__ranked_list_next(&group->list, at);
+        const struct ranked_row *next = tide__ranked_list_get(&group->list, at);
+        change(op, next, ROW_UPDATE_BEFORE, rank);
+        change(op, row, ROW_UPDATE_AFTER, rank);
+        row = next;
+    }
+    change(op, old, ROW_UPDATE_BEFORE, old_rank);
+    change(op, row, ROW_UPDATE_AFTER, old_rank);
+}
+
+// A row whose sort columns are as before keeps its place among its equals.
+static void replace(struct rank *op, struct rank_group *group, const struct batch *batch, size_t row, uint64_t prefix) {
+    struct ranked_row *old = op->replaced;
+    struct str old_key = tide__ranked_key(old);
+    struct ranked_at at = step_back(group, tide__ranked_list_find(&group->list, old->prefix, old_key));
+    uint64_t old_rank = 1 + tide__ranked_list_before(&group->list, at, op->last);
+    struct str key = tide__ranker_key(&op->ranker, batch, row, op->ranker.arrival);
+    bool same = key.len == old_key.len && memcmp(key.data, old_key.data, key.len - sizeof(uint64_t)) == 0;
+    if (same) key = tide__ranker_key(&op->ranker, batch, row, arrival_of(op, old_key));
+    op->ranker.arrival += !same;
+    struct ranked_row *entered = tide__ranked_new(&op->ranker, batch, row, prefix);
+    tide__ranked_list_remove(&group->list, at, op->env.budget);
+    at = tide__ranked_list_find(&group->list, prefix, tide__ranked_key(entered));
+    at = tide__ranked_list_insert(&group->list, at, entered, op->env.budget);
+    changes_of_replacing(op, group, at, old, old_rank);
+    bury(op, group, old);
+    tide__rank_state_entered(op, group, entered);
+    op->replaced = NULL;
+}
+
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     struct rank *op = self(base);
@@ -255,7 +317,11 @@ static tide_status on_batch(struct operator* base, uint32_t input, const struct 
     for (size_t i = 0; i < batch->rows; i++) {
         struct rank_group *group = tide__rank_group(op, keys[i], tide__hash_bytes(keys[i].data, keys[i].len));
         enum row_kind kind = batch->kinds == NULL ? ROW_INSERT : batch->kinds[i];
-        if (kind == ROW_UPDATE_BEFORE || kind == ROW_DELETE) {
+        if (kind == ROW_UPDATE_BEFORE && op->plan->only_rises) {
+            find_replaced(op, group, batch, i, prefixes[i]);
+        } else if (op->replaced != NULL) {
+            replace(op, group, batch, i, prefixes[i]);
+        } else if (kind == ROW_UPDATE_BEFORE || kind == ROW_DELETE) {
             leave(op, group, batch, i, prefixes[i]);
         } else if (may_enter(op, group, batch, i, prefixes[i])) {
             enter(op, group, batch, i, prefixes[i]);
@@ -278,7 +344,7 @@ static tide_status send_group(struct rank *op, const struct rank_group *group, s
     return TIDE_OK;
 }
 
-static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct rank *op = self(base);
     if (!op->env.plan->settings.batch_mode || watermark != WATERMARK_END) return TIDE_OK;
     tide__memtable_freeze(op->groups);

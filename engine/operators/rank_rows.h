@@ -33,10 +33,13 @@ struct rank {
     const struct plan_rank *plan;
     struct operator_env env;
     struct ranker ranker;
-    uint64_t first, last;     // ranks that go out
-    uint32_t fields;          // of the input
-    bool numbered;            // each shifted rank is a change
-    bool update_before;       // somebody wants -U
+    uint64_t first, last;  // ranks that go out
+    uint32_t fields;       // of the input
+    bool keeps_all;        // rows may leave, and then others come back
+    bool numbered;         // each shifted rank is a change
+    bool update_before;    // somebody wants -U
+    struct ranked_row
+        *replaced;  // only_rises: the row of a -U, which the next row replaces; NULL: none, or not among the best
     struct memtable *groups;  // partition key -> struct rank_group
     struct changes changes;
     struct ranked_row **gone;  // rows that left, kept until the changes are sent
@@ -56,8 +59,8 @@ tide_status tide__rank_state_open(struct rank *op, tide_error *err) TIDE_CHECKED
 // The row stands in the group's list from now on; it has left it.
 void tide__rank_state_entered(struct rank *op, struct rank_group *group, struct ranked_row *row);
 void tide__rank_state_left(struct rank *op, const struct rank_group *group, struct ranked_row *row);
-tide_status tide__rank_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
-void tide__rank_save(struct operator* base, struct strbuf *out);
-tide_status tide__rank_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
+tide_status tide__rank_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
+void tide__rank_save(struct operator *base, struct strbuf *out);
+tide_status tide__rank_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
 
 #endif

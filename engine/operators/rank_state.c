@@ -16,7 +16,7 @@
 
 enum { ARRIVAL_BYTES = 8 };
 
-static struct rank *self(struct operator* op) {
+static struct rank *self(struct operator *op) {
     return (struct rank *)op;
 }
 
@@ -75,7 +75,7 @@ void tide__rank_state_left(struct rank *op, const struct rank_group *group, stru
     row->fresh = 0;
 }
 
-tide_status tide__rank_barrier(struct operator* base, tide_error *err) {
+tide_status tide__rank_barrier(struct operator *base, tide_error *err) {
     (void)err;
     struct rank *op = self(base);
     for (size_t i = 0; i < op->fresh_count; i++) {
@@ -90,7 +90,7 @@ tide_status tide__rank_barrier(struct operator* base, tide_error *err) {
     return TIDE_OK;
 }
 
-void tide__rank_save(struct operator* base, struct strbuf *out) {
+void tide__rank_save(struct operator *base, struct strbuf *out) {
     uint64_t arrival = self(base)->ranker.arrival;
     tide__strbuf_append(out, &arrival, sizeof arrival);
 }
@@ -112,7 +112,7 @@ static bool restore_entry(struct rank *op, struct batch *one, struct str key, st
     struct ranked_at at = tide__ranked_list_find(&group->list, prefix, rest);
     tide__ranked_list_insert(&group->list, at, row, op->env.budget);
     // Only if this plan keeps fewer rows than the one that wrote the state.
-    if (op->plan->input_updates || group->list.count <= op->last) return true;
+    if (op->keeps_all || group->list.count <= op->last) return true;
     row = tide__ranked_list_pop(&group->list, op->env.budget);
     tide__rank_state_left(op, group, row);
     tide__ranked_free(&op->ranker, row);
@@ -133,7 +133,7 @@ static tide_status restore_rows(struct rank *op, struct batch *one, tide_error *
     return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc.name);
 }
 
-tide_status tide__rank_restore(struct operator* base, struct str saved, tide_error *err) {
+tide_status tide__rank_restore(struct operator *base, struct str saved, tide_error *err) {
     struct rank *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

@@ -5,6 +5,7 @@ a bool or a str. A type is Flink's text, e.g. `DECIMAL(10, 2)`. An aggregate is 
 value; accumulators are small lists, so that slices and partial results can be merged in Flink's order.
 """
 import datetime, decimal, functools, math, re, struct
+import java17
 
 BITS = {'TINYINT': 8, 'SMALLINT': 16, 'INT': 32, 'BIGINT': 64}
 DAY_NS = 86_400_000_000_000
@@ -82,21 +83,15 @@ def read(type_, text):
 
 
 def java_float(x, single):
-    """Java's Double.toString and Float.toString."""
+    """Java 17's Double.toString and Float.toString."""
     if math.isnan(x):
         return 'NaN'
     if math.isinf(x):
         return 'Infinity' if x > 0 else '-Infinity'
     if x == 0:
         return '-0.0' if math.copysign(1, x) < 0 else '0.0'
-    text = repr(x)
-    if single:
-        text = next(t for t in (f'{x:.{n}e}' for n in range(9)) if f32(float(t)) == x)
-    m = re.fullmatch(r'(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?', text)
-    sign, whole, part, exponent = m.group(1), m.group(2), m.group(3) or '', int(m.group(4) or 0)
-    number = (whole + part).lstrip('0')
-    exponent += len(whole) - 1 - (len(whole + part) - len(number))
-    number = number.rstrip('0') or '0'
+    number, point = java17.digits(abs(x), single)
+    sign, exponent = '-' if x < 0 else '', point - 1
     if -3 <= exponent < 0:
         return f'{sign}0.{"0" * (-exponent - 1)}{number}'
     if 0 <= exponent < 7:
@@ -296,7 +291,7 @@ def from_double(type_, x):
     if b == 'DECIMAL':
         if math.isnan(x) or math.isinf(x):
             return None
-        sign, number, exponent = decimal.Decimal(repr(x)).as_tuple()
+        sign, number, exponent = decimal.Decimal(java_float(x, False)).as_tuple()
         shift = exponent + digits(type_)[1]
         unscaled = int(''.join(map(str, number)))
         unscaled = unscaled * 10 ** shift if shift >= 0 else half_up(unscaled, 10 ** -shift)

@@ -29,9 +29,10 @@ static void make_driver(struct any_driver *driver, const struct scenario *scenar
     plan->partition_count = scenario->partitioned;
     plan->partitions = ARENA_ARRAY(&driver->arena, uint32_t, 1);
     plan->partitions[0] = KEY;
-    plan->sorts = ARENA_ARRAY(&driver->arena, struct sort_key, 1);
+    plan->sorts = ARENA_ARRAY(&driver->arena, struct sort_key, 2);
     plan->sorts[0] = (struct sort_key){SORT, true, true};
-    plan->sort_count = 1;
+    plan->sorts[1] = (struct sort_key){ID, false, false};  // as by arrival
+    plan->sort_count = scenario->drops_update_before ? 2 : 1;
     plan->ties = scenario->ties_last ? TIE_LAST_ARRIVED : TIE_FIRST_ARRIVED;
     plan->rank_first = scenario->first;
     plan->rank_last = scenario->last;

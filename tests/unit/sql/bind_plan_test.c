@@ -87,7 +87,7 @@ static const struct plan_case {
      "      scan-1 t reads=id,k,v,ts [id, k, v, ts] time=ts watermark=-(ts, 1000)\n"},
     {"OVER and RANK over a range", "SELECT id, RANK() OVER (ORDER BY ts), LAG(v, 2, 0) OVER (ORDER BY ts) FROM t",
      "sink-1\n"
-     "  calc-1 [id, $rank, COALESCE(LAG(v, 2, 0) OVER (ORDER BY ts), 0)]\n"
+     "  calc-1 [id, $rank, COALESCE(LAG(v, 2, 0) OVER (ORDER BY ts), -1)]\n"
      "    over-aggregate-1 order=ts range RANK() LAG(v, 2, 0) OVER (ORDER BY ts)\n"
      "      scan-1 t reads=id,v,ts [id, v, ts] time=ts watermark=-(ts, 1000)\n"},
     {"row numbers by value", "SELECT id, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) FROM t",
