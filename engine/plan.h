@@ -234,6 +234,8 @@ struct window {
 
 struct plan_window_tvf {
     struct window window;  // output: all input fields, window_start, window_end, window_time
+    bool drops_late;       // rows whose windows have all ended, lateness_ms ago or more
+    int64_t lateness_ms;
 };
 
 enum window_property { WINDOW_PROPERTY_START, WINDOW_PROPERTY_END, WINDOW_PROPERTY_TIME };

@@ -383,11 +383,9 @@ tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struc
         }
         struct str early = tide__settings_get(b->session, "table.exec.emit.early-fire.enabled");
         node->window_aggregate.early_fire = early.data != NULL && tide__str_ieq_c(early, "true");
-        if (node->window_aggregate.early_fire && !b->session->checking) {
-            return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "table.exec.emit.early-fire is not supported yet");
-        }
-        return check_calls(b, &node->window_aggregate.window, true, node->window_aggregate.aggregates,
-                           node->window_aggregate.aggregate_count);
+        TIDE_TRY(check_calls(b, &node->window_aggregate.window, true, node->window_aggregate.aggregates,
+                             node->window_aggregate.aggregate_count));
+        return b->session->checking ? TIDE_OK : tide__plan_emit(b, node, out);
     }
     struct role *roles = tide__plan_roles(b->arena, input);
     struct window_keys keys = find_keys(b->arena, node, roles);
@@ -399,6 +397,7 @@ tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struc
     if (input->updates) return TIDE_OK;
     if (!window) return warn_forgotten(b, node, &keys);
     TIDE_TRY(check_window(b, node, keys.window));
+    TIDE_TRY(tide__plan_emit_refused(b, node));
     *out = restore_order(b, node, window_aggregate(b, node, &keys), roles);
     return TIDE_OK;
 }

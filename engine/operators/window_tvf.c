@@ -1,5 +1,5 @@
 // TUMBLE, HOP and CUMULATE as table functions: each row once for each of its windows, with window_start, window_end and
-// window_time behind its own columns. Stateless: rows keep their order, late ones pass. HOP gives the latest window first,
+// window_time behind its own columns. Stateless: rows keep their order, late ones pass (but for `drops_late`). HOP gives the latest window first,
 // CUMULATE the shortest; a HOP whose slide is larger than its size leaves rows out.
 #include "engine/operators/window.h"
 #include "engine/operators/window_assign.h"
@@ -11,6 +11,8 @@
 struct window_tvf {
     struct window_operator base;
     const struct window *window;
+    const struct plan_window_tvf *plan;
+    struct late_sink *late;
     struct window_cut cut;
     size_t batch_rows_max;
     bool skip_null_time;
@@ -68,8 +70,15 @@ static tide_status flush(struct window_tvf *tvf, const struct batch *batch, stru
     return tide__emit(out, &result, err);
 }
 
+static bool has_ended(const struct window_tvf *tvf, int64_t end) {
+    int64_t lateness = tvf->plan->lateness_ms;
+    return tvf->plan->drops_late && tvf->base.base.watermark != WATERMARK_NONE &&
+           tide__window_time(&tvf->cut, end) <= tvf->base.base.watermark - lateness;
+}
+
 static tide_status put(struct window_tvf *tvf, const struct batch *batch, size_t row, int64_t start, int64_t end,
                        struct emitter *out, tide_error *err) {
+    if (has_ended(tvf, end)) return TIDE_OK;
     if (tvf->count == tvf->batch_rows_max) TIDE_TRY(flush(tvf, batch, out, err));
     tvf->rows[tvf->count] = (uint32_t)row;
     tvf->starts[tvf->count] = start;
@@ -94,7 +103,7 @@ static tide_status put_windows(struct window_tvf *tvf, const struct batch *batch
     return TIDE_OK;
 }
 
-static tide_status on_batch(struct operator* op, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     struct window_tvf *tvf = (struct window_tvf *)(void *)op;
@@ -111,12 +120,17 @@ static tide_status on_batch(struct operator* op, uint32_t input, const struct ba
                                    "filter such rows out before the window, or give the column a default in a view");
         }
         int64_t local = tide__window_local(&tvf->cut, tvf->window->proctime ? tvf->now : times[i]);
+        struct slice_bounds bounds = tide__window_slice(&tvf->cut, local);
+        if (has_ended(tvf, bounds.last_end)) {
+            tide__late_row(op, tvf->late, batch, i, bounds.start, bounds.last_end);
+            continue;
+        }
         TIDE_TRY(put_windows(tvf, batch, i, local, out, err));
     }
     return flush(tvf, batch, out, err);
 }
 
-static void close_operator(struct operator* op) {
+static void close_operator(struct operator *op) {
     struct window_tvf *tvf = (struct window_tvf *)(void *)op;
     tide__arena_deinit(&tvf->scratch);
     tide__arena_deinit(&tvf->output);
@@ -126,9 +140,18 @@ static void close_operator(struct operator* op) {
     tide__free(tvf);
 }
 
+// Where late rows are dropped, each watermark may end a window.
+static int64_t next_trigger(const struct operator *op, int64_t earliest) {
+    (void)earliest;
+    const struct window_tvf *tvf = (const struct window_tvf *)(const void *)op;
+    if (!tvf->plan->drops_late || op->watermark == WATERMARK_END) return WATERMARK_END;
+    return op->watermark == WATERMARK_NONE ? WATERMARK_NONE + 1 : op->watermark + 1;
+}
+
 static const struct operator_class stateless_class = {
     .kind = PLAN_WINDOW_TVF,
     .on_batch = on_batch,
+    .next_trigger = next_trigger,
     .close = close_operator,
 };
 
@@ -139,6 +162,8 @@ tide_status tide__window_tvf_open(const struct operator_env *env, struct operato
     tvf->base.class = &stateless_class;
     tvf->base.base.node = env->node;
     tvf->window = window;
+    tvf->plan = &env->node->window_tvf;
+    tvf->late = env->late;
     tvf->cut = tide__window_cut(window, env->plan->settings.zone);
     tvf->batch_rows_max = env->batch_rows_max;
     tvf->skip_null_time = env->plan->settings.batch_mode;
