@@ -357,6 +357,10 @@ bool tide__plan_same_window(const struct window *a, const struct window *b);
 bool tide__plan_is_rank(const struct plan_node *node, uint32_t column);
 // The field is a time attribute that a window may use (an aggregate's result of that type is none).
 bool tide__plan_is_time_attribute(const struct plan_node *node, uint32_t column);
+// "10 min", "1500 ms".
+const char *tide__bind_duration_text(struct arena *arena, int64_t ms);
+// Gives the error of a size that is no multiple of its slide or step the next ones that are.
+tide_status tide__bind_hint_sizes(struct binder *b, const struct window *window);
 // A legacy group window with early or late results: an aggregation of another kind (plan_emit.c).
 TIDE_CHECKED tide_status tide__plan_emit(struct binder *b, struct plan_node *node, struct plan_node **out);
 // Fails if early or late results are wanted: aggregations of window functions give none.

@@ -80,6 +80,28 @@ static bool has_table(const struct relation *relation, struct str table) {
     return false;
 }
 
+// A name that only the select list gives, or that a window function would.
+static bool hint_of_name(struct select_scope *s, struct str name) {
+    static const char *const windows[] = {"window_start", "window_end", "window_time"};
+    for (size_t i = 0; i < 3; i++) {
+        if (!tide__str_eq_c(name, windows[i])) continue;
+        tide__fail_hint(s->binder->err,
+                        "it comes from a window function: FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTE)");
+        return true;
+    }
+    bool groups = strcmp(s->clause, "GROUP BY clause") == 0;
+    if (s->query == NULL || (!groups && strcmp(s->clause, "WHERE clause") != 0)) return false;
+    for (uint32_t i = 0; i < s->query->item_count; i++) {
+        const struct ast_select_item *item = &s->query->items[i];
+        if (item->alias.text.len == 0 || !tide__str_eq(item->alias.text, name)) continue;
+        tide__fail_hint(s->binder->err, "it is an alias of this SELECT, which the %s does not know: %s", s->clause,
+                        groups ? "repeat what stands before AS"
+                               : "filter in an outer query, aggregates in HAVING, ranks in QUALIFY");
+        return true;
+    }
+    return false;
+}
+
 static tide_status column_not_found(struct select_scope *s, const struct ast_expr *ast) {
     struct binder *b = s->binder;
     const struct ast_path *path = &ast->path;
@@ -90,6 +112,7 @@ static tide_status column_not_found(struct select_scope *s, const struct ast_exp
     }
     tide__fail_at(b->err, TIDE_ERR_VALIDATE, path->count > 1 ? path->parts[path->count - 1].pos : ast->pos,
                   "column \"%.*s\" not found%s", STR_ARG(name), s->input == NULL ? ": there is no FROM" : "");
+    if (path->count == 1 && hint_of_name(s, name)) return TIDE_ERR_VALIDATE;
     const char *nearest = s->input != NULL ? tide__bind_nearest_column(b, s->input, name) : NULL;
     if (nearest != NULL) return tide__fail_hint(b->err, "did you mean \"%s\"?", nearest);
     return TIDE_ERR_VALIDATE;

@@ -386,8 +386,11 @@ tide_status tide__bind_after_aggregation(struct select_scope *s, const struct ag
         if (expr->column >= VIRTUAL_COLUMN_FIRST) return virtual_expr(s, aggregated, expr, out);
         tide__fail_at(b->err, TIDE_ERR_VALIDATE, expr->pos, "column \"%s\" is neither in GROUP BY nor in an aggregate",
                       s->input->node->fields[expr->column].name);
-        return tide__fail_hint(b->err, "add it to GROUP BY, or aggregate it: MAX(%s)",
-                               s->input->node->fields[expr->column].name);
+        const char *name = s->input->node->fields[expr->column].name;
+        if (strcmp(name, "window_start") == 0 || strcmp(name, "window_end") == 0)
+            return tide__fail_hint(b->err,
+                                   "add it to GROUP BY: results of a window need GROUP BY window_start, window_end");
+        return tide__fail_hint(b->err, "add it to GROUP BY, or aggregate it: MAX(%s)", name);
     }
     struct expr *copy = ARENA_NEW(b->arena, struct expr);
     *copy = *expr;

@@ -117,6 +117,25 @@ static tide_status collect_arguments(struct window_call *call) {
     return TIDE_OK;
 }
 
+const char *tide__bind_duration_text(struct arena *arena, int64_t ms) {
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = {{"day", 86400000}, {"h", 3600000}, {"min", 60000}, {"s", 1000}};
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (ms == 0 || ms % units[i].ms != 0) continue;
+        const char *plural = i == 0 && ms / units[i].ms != 1 ? "s" : "";
+        return tide__arena_printf(arena, "%lld %s%s", (long long)(ms / units[i].ms), units[i].name, plural);
+    }
+    return tide__arena_printf(arena, "%lld ms", (long long)ms);
+}
+
+tide_status tide__bind_hint_sizes(struct binder *b, const struct window *window) {
+    int64_t less = window->size_ms / window->slide_ms * window->slide_ms;
+    return tide__fail_hint(b->err, "sizes that fit are %s and %s", tide__bind_duration_text(b->arena, less),
+                           tide__bind_duration_text(b->arena, less + window->slide_ms));
+}
+
 static tide_status constant_interval(struct binder *b, const struct ast_expr *ast, const char *usage, int64_t *out_ms) {
     if (ast->kind == AST_EXPR_INTERVAL || ast->kind == AST_EXPR_UNARY || ast->kind == AST_EXPR_BINARY) {
         tide__fail_at(b->err, TIDE_ERR_PLAN, ast->pos, "sizes and offsets of windows must be interval literals");
@@ -143,7 +162,8 @@ static tide_status positive(struct window_call *call, uint32_t arg, const char *
     TIDE_TRY(constant_interval(call->binder, call->args[arg], call->signature->usage, out_ms));
     if (*out_ms > 0) return TIDE_OK;
     return tide__fail_at(call->binder->err, TIDE_ERR_VALIDATE, call->args[arg]->pos,
-                         "the %s of %s must be positive, not %lld ms", what, call->signature->name, (long long)*out_ms);
+                         "the %s of %s must be positive, not %s", what, call->signature->name,
+                         tide__bind_duration_text(call->binder->arena, *out_ms));
 }
 
 static tide_status offset(struct window_call *call, uint32_t arg, struct window *window) {
@@ -152,8 +172,9 @@ static tide_status offset(struct window_call *call, uint32_t arg, struct window 
     int64_t distance = window->offset_ms < 0 ? -window->offset_ms : window->offset_ms;
     if (window->kind != WINDOW_TUMBLE || distance < window->size_ms) return TIDE_OK;
     return tide__fail_at(call->binder->err, TIDE_ERR_VALIDATE, call->args[arg]->pos,
-                         "the offset of TUMBLE (%lld ms) must be smaller than its size (%lld ms)",
-                         (long long)window->offset_ms, (long long)window->size_ms);
+                         "the offset of TUMBLE (%s) must be smaller than its size (%s)",
+                         tide__bind_duration_text(call->binder->arena, window->offset_ms),
+                         tide__bind_duration_text(call->binder->arena, window->size_ms));
 }
 
 static tide_status sizes(struct window_call *call, struct window *window) {
@@ -170,9 +191,13 @@ static tide_status sizes(struct window_call *call, struct window *window) {
         TIDE_TRY(positive(call, 2, "step", &window->slide_ms));
         TIDE_TRY(positive(call, 3, "size", &window->size_ms));
         if (window->size_ms % window->slide_ms != 0) {
-            return tide__fail_at(call->binder->err, TIDE_ERR_VALIDATE, call->args[3]->pos,
-                                 "the size of CUMULATE (%lld ms) must be a multiple of its step (%lld ms)",
-                                 (long long)window->size_ms, (long long)window->slide_ms);
+            struct binder *b = call->binder;
+            tide__fail_at(b->err, TIDE_ERR_VALIDATE, call->args[3]->pos,
+                          "the size of CUMULATE (%s) must be a multiple of its step (%s)",
+                          tide__bind_duration_text(b->arena, window->size_ms),
+                          tide__bind_duration_text(b->arena, window->slide_ms));
+            if (window->size_ms > window->slide_ms) return tide__bind_hint_sizes(b, window);
+            return tide__fail_hint(b->err, "the step comes first: %s", call->signature->usage);
         }
         return offset(call, 4, window);
     case WINDOW_SESSION:
@@ -208,9 +233,14 @@ static tide_status time_column(struct window_call *call, const struct relation *
     TIDE_TRY(find_field(b, input, name, &window->time_column));
     const struct type *type = input->node->fields[window->time_column].type;
     if (!tide__type_is_timestamp(type)) {
-        return tide__fail_at(b->err, TIDE_ERR_VALIDATE, name->pos,
-                             "the time column of %s must be TIMESTAMP or TIMESTAMP_LTZ, but \"%.*s\" is %s",
-                             call->signature->name, STR_ARG(name->text), tide__type_text(b->arena, type));
+        tide__fail_at(b->err, TIDE_ERR_VALIDATE, name->pos,
+                      "the time column of %s must be TIMESTAMP or TIMESTAMP_LTZ, but \"%.*s\" is %s",
+                      call->signature->name, STR_ARG(name->text), tide__type_text(b->arena, type));
+        bool text = tide__type_is_string(type);
+        if (!text && type->kind != TYPE_BIGINT) return TIDE_ERR_VALIDATE;
+        return tide__fail_hint(
+            b->err, "if it holds times, add to the table: ts AS TO_TIMESTAMP%s(%.*s%s), WATERMARK FOR ts AS ts",
+            text ? "" : "_LTZ", STR_ARG(name->text), text ? "" : ", 3");
     }
     window->ltz = type->kind == TYPE_TIMESTAMP_LTZ;
     window->proctime = type->time_attribute == TIME_ATTRIBUTE_PROCTIME;

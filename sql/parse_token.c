@@ -175,6 +175,13 @@ static bool is_clause(struct parser *p) {
     return (at_word(p, K_GROUP) || at_word(p, K_ORDER) || at_word(p, K_PARTITION)) && peek_word(p, 1, K_BY);
 }
 
+static bool is_time_unit(const struct token *token) {
+    static const char *const units[] = {"SECOND", "SECONDS", "MINUTE", "MINUTES", "HOUR", "HOURS", "DAY", "DAYS"};
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (token->kind == TOKEN_WORD && tide__str_ieq_c(token->text, units[i])) return true;
+    return false;
+}
+
 bool tide__parser_unexpected(struct parser *p) {
     const struct token *token = &p->token;
     if (token->kind == TOKEN_ERROR)
@@ -200,6 +207,9 @@ bool tide__parser_unexpected(struct parser *p) {
         snprintf(hint, sizeof hint, "did you mean %s instead of \"%.*s\"?", before, STR_ARG(p->previous.text));
     else if (clause && expects(p, "FROM"))
         snprintf(hint, sizeof hint, "FROM is missing before it");
+    else if (p->previous.kind == TOKEN_STRING && is_time_unit(token))
+        snprintf(hint, sizeof hint, "an interval is written INTERVAL '%.*s' %.*s", STR_ARG(p->previous.text),
+                 STR_ARG(token->text));
     else if (p->previous.kind == TOKEN_COMMA && clause)
         snprintf(hint, sizeof hint, "remove the comma before it");
     return tide__parser_fail(p, TIDE_ERR_PARSE, token->pos, hint[0] ? hint : NULL,

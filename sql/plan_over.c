@@ -8,7 +8,7 @@ static tide_status refuse(struct binder *b, const struct plan_node *node, const 
     const struct over_call *call = &node->over.calls[0];
     if (call->kind == OVER_CALL_LAG) return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "LAG() OVER: %s", why);
     if (!tide__over_is_rank(call->kind)) {
-        return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s OVER: %s", call->aggregate.aggregate->name, why);
+        return tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s: %s", call->name, why);
     }
     tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "%s is no Top-N here: no constant bounds its rank", call->name);
     return tide__fail_hint(b->err, "filter its rank by a constant in an outer query or in QUALIFY: WHERE rn <= 3 "

@@ -86,11 +86,12 @@ static tide_status check_calls(struct binder *b, const struct window *window, bo
 static tide_status check_window(struct binder *b, const struct plan_node *node, const struct window *window) {
     if (window->kind == WINDOW_HOP && window->size_ms % window->slide_ms != 0) {
         tide__fail_at(b->err, TIDE_ERR_PLAN, window->pos,
-                      "an aggregation over HOP needs a size (%lld ms) that is a multiple of the slide (%lld ms)",
-                      (long long)window->size_ms, (long long)window->slide_ms);
+                      "an aggregation over HOP needs a size (%s) that is a multiple of the slide (%s)",
+                      tide__bind_duration_text(b->arena, window->size_ms),
+                      tide__bind_duration_text(b->arena, window->slide_ms));
         if (window->size_ms < window->slide_ms)
             return tide__fail_hint(b->err, "the slide comes first: HOP(TABLE t, DESCRIPTOR(ts), slide, size)");
-        return TIDE_ERR_PLAN;
+        return tide__bind_hint_sizes(b, window);
     }
     return check_calls(b, window, false, node->group_aggregate.aggregates, node->group_aggregate.aggregate_count);
 }
