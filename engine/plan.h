@@ -312,6 +312,10 @@ struct plan_group_aggregate {
     uint32_t aggregate_count;
     struct aggregate_call *aggregates;
     bool input_updates;
+    // Key time_key is the time of a window: a group goes when the watermark has passed it by lateness_ms.
+    bool expires;
+    uint32_t time_key;
+    int64_t lateness_ms;
     // Mini-batches (table.exec.mini-batch.*): a group's changes are held back and folded until so many rows have come, or this
     // time has passed while no row came. 0: each row's change goes out by itself.
     int64_t bundle_rows, bundle_latency_ms;

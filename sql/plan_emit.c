@@ -62,6 +62,9 @@ static struct plan_node *group_by_windows(struct binder *b, const struct plan_no
     group->keys = ARENA_ARRAY(b->arena, uint32_t, keys);
     group->aggregate_count = w->aggregate_count;
     group->aggregates = w->aggregates;
+    group->expires = !w->window.proctime;
+    group->time_key = keys - 1;
+    group->lateness_ms = tvf->window_tvf.lateness_ms;
     for (uint32_t i = 0; i < w->key_count; i++) {
         group->keys[i] = w->keys[i];
         made->fields[i] = node->fields[i];

@@ -18,7 +18,7 @@
 #include <assert.h>
 #include <string.h>
 
-static struct group_aggregate *self(struct operator* op) {
+static struct group_aggregate *self(struct operator *op) {
     return (struct group_aggregate *)op;
 }
 
@@ -27,7 +27,11 @@ static void free_group(void *payload, void *ctx) {
     tide__aggregators_release(((struct group *)payload)->accumulators, &op->aggregators);
 }
 
-static void close(struct operator* base) {
+void tide__group_own(struct group_aggregate *op, struct memtable *groups) {
+    tide__memtable_on_free(groups, free_group, op);
+}
+
+static void close(struct operator *base) {
     struct group_aggregate *op = self(base);
     tide__bundle_close(op);
     tide__memtable_release(op->groups);
@@ -52,7 +56,8 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
                                                 op->plan->input_updates, &op->arena, err);
     if (status == TIDE_OK) {
         op->groups = tide__memtable_new(env->budget, sizeof(struct group) + op->aggregators.payload_size);
-        tide__memtable_on_free(op->groups, free_group, op);
+        tide__group_own(op, op->groups);
+        op->next_end = op->plan->expires ? WATERMARK_NONE : WATERMARK_END;  // restored groups may have ended
         status = tide__group_state_open(op, err);
     }
     tide__bundle_open(op);
@@ -169,7 +174,7 @@ tide_status tide__group_emit_changes(struct group_aggregate *op, const struct ba
     return TIDE_OK;
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     struct group_aggregate *op = self(base);
@@ -178,6 +183,7 @@ static tide_status on_batch(struct operator* base, uint32_t input, const struct 
     if (op->plan->bundle_rows > 0)
         return batch->rows > 0 ? tide__bundle_add(op, batch, out, err) : tide__bundle_tick(op, out, err);
     struct group_results results;
+    tide__group_note_ends(op, batch);
     tide__group_rounds(op, batch, &results);
     if (op->env.plan->settings.batch_mode) return TIDE_OK;
     return tide__group_emit_changes(op, batch, &results, out, err);
@@ -207,8 +213,9 @@ static tide_status emit_groups(struct group_aggregate *op, struct group **groups
     return tide__emit(out, &result, err);
 }
 
-static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct group_aggregate *op = self(base);
+    tide__group_expire(op, watermark);
     if (op->plan->bundle_rows > 0) {
         if (watermark != WATERMARK_END) return TIDE_OK;
         tide__arena_reset(&op->scratch);

@@ -1,5 +1,5 @@
 // What the files of the group aggregate share: group_aggregate.c (the operator), group_rounds.c (a batch row by row, but
-// vectorised), group_state.c (barriers, restoring), group_bundle*.c (mini-batches).
+// vectorised), group_state.c (barriers, restoring), group_expiry.c (windows that end), group_bundle*.c (mini-batches).
 #ifndef TIDE_ENGINE_OPERATORS_GROUP_ROWS_H
 #define TIDE_ENGINE_OPERATORS_GROUP_ROWS_H
 
@@ -46,6 +46,8 @@ struct group_aggregate {
     struct aggregators aggregators;
     struct memtable *groups;
     uint64_t batches;
+    int64_t next_end;  // of the groups' windows, where they expire
+    size_t dead;       // groups that have expired since the table was made
     struct group **dirty;
     size_t dirty_count, dirty_capacity;
     struct state_table *table;
@@ -80,6 +82,14 @@ tide_status tide__group_emit_changes(struct group_aggregate *op, const struct ba
                                      const struct group_results *results, struct emitter *out,
                                      tide_error *err) TIDE_CHECKED;
 
+// Gives a table of groups what it needs to free them.
+void tide__group_own(struct group_aggregate *op, struct memtable *groups);
+
+// --- group_expiry.c: groups of windows that end
+void tide__group_note_ends(struct group_aggregate *op, const struct batch *batch);
+// Lets groups go that no row can reach any more.
+void tide__group_expire(struct group_aggregate *op, int64_t watermark);
+
 // --- mini-batches
 void tide__bundle_open(struct group_aggregate *op);
 tide_status tide__bundle_add(struct group_aggregate *op, const struct batch *batch, struct emitter *out,
@@ -92,12 +102,12 @@ void tide__bundle_close(struct group_aggregate *op);
 tide_status tide__bundle_state_open(struct group_aggregate *op, tide_error *err) TIDE_CHECKED;
 void tide__bundle_barrier(struct group_aggregate *op);
 void tide__bundle_forget(struct group_aggregate *op, const struct bundle_entry *entry);  // in the state
-void tide__bundle_save(struct operator* base, struct strbuf *out);
+void tide__bundle_save(struct operator *base, struct strbuf *out);
 // After the groups.
 tide_status tide__bundle_restore(struct group_aggregate *op, struct str saved, tide_error *err) TIDE_CHECKED;
 
 tide_status tide__group_state_open(struct group_aggregate *op, tide_error *err) TIDE_CHECKED;
-tide_status tide__group_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
-tide_status tide__group_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
+tide_status tide__group_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
+tide_status tide__group_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
 
 #endif
