@@ -9,12 +9,12 @@
 
 struct window_keys {
     bool has_start, has_end, has_time;
-    uint32_t start, end, time;  // columns of the input
+    uint32_t start, end, time;        // columns of the input
     uint32_t start_place, end_place;  // among the keys
     const struct window *window;
     uint32_t key_count;  // the other keys, columns of the input
     uint32_t *keys;
-    bool session_mismatch;  // the other keys are not the session's
+    bool session_mismatch;     // the other keys are not the session's
     uint32_t *session_places;  // of each key in the session's PARTITION BY
 };
 
@@ -383,7 +383,8 @@ tide_status tide__plan_aggregate(struct binder *b, struct plan_node *node, struc
                                  "a group window cannot be computed over rows that are updated");
         }
         struct str early = tide__settings_get(b->session, "table.exec.emit.early-fire.enabled");
-        node->window_aggregate.early_fire = early.data != NULL && tide__str_ieq_c(early, "true");
+        node->window_aggregate.early_fire = !b->infer.batch_mode && early.data != NULL &&
+                                            tide__str_ieq_c(early, "true");
         TIDE_TRY(check_calls(b, &node->window_aggregate.window, true, node->window_aggregate.aggregates,
                              node->window_aggregate.aggregate_count));
         return b->session->checking ? TIDE_OK : tide__plan_emit(b, node, out);
