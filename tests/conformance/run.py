@@ -94,6 +94,13 @@ def inexact(case):
                for st in case['stages'] for a in st.get('aggs', []))
 
 
+def overflows_by_order(case):
+    """Does the order of a set decide whether a sum overflows? With DISTINCT sums of nearly 38 digits, whose sets Flink keeps by hash."""
+    types = dict(case['columns'])
+    return any(a.get('distinct') and a['fn'] in ('SUM', 'AVG') and re.match(r'DECIMAL\(3[6-8],', types.get(a['arg'], ''))
+               for st in case['stages'] for a in st.get('aggs', []))
+
+
 def rank_order(case, block):
     """Rows of one window and partition must stand in the order of their rank."""
     last = case['stages'][-1]
@@ -113,7 +120,7 @@ class Checked:
     """A case and what came of it."""
     def __init__(self, case, number):
         self.case, self.number, self.why, self.kind, self.outputs, self.late, self.disorder = case, number, None, None, {}, 0, False
-        self.explained, self.rounding = False, False
+        self.explained, self.rounding, self.sets = False, False, False
 
 
 class Tester:
@@ -208,6 +215,8 @@ def judge_flink(done, folder):
         done.explained = True
     elif why and inexact(done.case) and golden.difference([rounded(want[0], 12)], [rounded(b, 12) for b in got]) is None:
         done.rounding = True
+    elif why and overflows_by_order(done.case):
+        done.sets = True
     elif why:
         done.why, done.kind = 'Flink: ' + why, 'flink'
 
@@ -249,6 +258,9 @@ def run_random(args, tester, flink):
     rounding = sum(d.rounding for d in checked)
     if rounding:
         print(f'{rounding} cases differ in the last digits of floating point only')
+    sets = sum(d.sets for d in checked)
+    if sets:
+        print(f'{sets} cases differ from Flink in DISTINCT sums of 36 digits and more, which overflow or not by the order of a set')
     for why, n in sorted(tester.duckdb.skipped.items()) if tester.duckdb else []:
         print(f'{n} cases not compared with DuckDB: {why}')
     explained = sum(d.explained for d in checked)
