@@ -622,6 +622,13 @@ static void note_skip(struct format_parser *parser, size_t rows) {
     out->skips[out->skip_count++] = (uint32_t)rows;
 }
 
+// The next row takes the place of one that is skipped, and the fast parser sets NULLs only.
+static void forget_nulls(struct format_parser *parser, size_t row) {
+    for (uint32_t f = 0; f < parser->field_count; f++) {
+        if (parser->fields[f].kind != CSV_SKIP) parser->fields[f].column.nulls[row] = 0;
+    }
+}
+
 // Parses the row at block->at. True if it gave row `row`; else it was skipped, there was none, or the fault is set.
 static bool slow_row(struct format_parser *parser, size_t row, size_t *out_end) {
     struct format_block *block = parser->block;
@@ -643,6 +650,7 @@ static bool slow_row(struct format_parser *parser, size_t row, size_t *out_end) 
     block->at = end;
     if (parser->out->fault.is_set) {
         parser->out->fault.is_set = false;
+        forget_nulls(parser, row);
         note_skip(parser, row);
         return false;
     }

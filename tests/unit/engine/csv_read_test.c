@@ -103,6 +103,11 @@ START_TEST(decimal_overflow_is_null_without_any_option) {
 }
 END_TEST
 
+START_TEST(a_skipped_row_leaves_no_null_to_the_next_one) {
+    check("i INT; d DECIMAL(4,2)", OPTIONS(IGNORE), "1,12345,x\n2,5\n3,123,y\n4,6\n", "2|5.00\n4|6.00\nskipped 2\n");
+}
+END_TEST
+
 START_TEST(timestamps_are_read_in_the_sql_form_only) {
     check("i INT; a TIMESTAMP(3)", OPTIONS(IGNORE),
           "1,2020-02-29 12:34:56\n2,2020-02-29 12:34:56.7\n3,2020-02-29 12:34:56.789\n4,2020-02-29 12:34:56.789123\n"
@@ -263,6 +268,7 @@ int main(void) {
     tcase_add_test(tests, integers_are_read_as_java_does);
     tcase_add_test(tests, floats_and_decimals_are_read_as_java_does);
     tcase_add_test(tests, decimal_overflow_is_null_without_any_option);
+    tcase_add_test(tests, a_skipped_row_leaves_no_null_to_the_next_one);
     tcase_add_test(tests, timestamps_are_read_in_the_sql_form_only);
     tcase_add_test(tests, dates_and_times_have_their_own_rules);
     tcase_add_test(tests, booleans_are_true_or_false_and_bytes_are_base64);
