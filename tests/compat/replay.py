@@ -26,6 +26,9 @@ NOT_REPLAYED = {
     'source-16-format-delimiter': 'the file would have to change with the script',
 }
 
+# Mutations that have shown a fault: their seeds are part of the quick form.
+FOUND = [('window', 8), ('window', 48), ('window', 56), ('source', 10), ('gsets', 6), ('gsets', 31), ('dedup', 19), ('dedup', 20), ('join', 3), ('join', 18)]
+
 
 # --- streams -----------------------------------------------------------------------------------------------------------------
 
@@ -211,6 +214,10 @@ def main():
     if args.quick or args.seeds:
         low, high = map(int, args.seeds.split('-')) if args.seeds else (0, 4)
         changes += generated(families, low, high)
+    if args.quick:
+        for family, seed in FOUND:
+            changes += generated([family], seed, seed + 1)
+    changes = list({c.name: c for c in changes}.values())
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(lambda c: c.replay(args, args.work / c.name), changes))
     failed = [c for c in changes if c.failures]
