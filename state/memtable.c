@@ -260,7 +260,9 @@ void tide__memtable_upsert_batch(struct memtable *table, const struct str *keys,
             if (((slot ^ hashes[i]) & TAG_BITS) != 0) continue;
             const struct memtable_entry *entry = entry_of(slot);
             __builtin_prefetch(entry);
-            __builtin_prefetch(entry->bytes + table->payload_size);
+            // Free slots give NULL, which may be prefetched but not looked into.
+            __builtin_prefetch(
+                (const void *)((uintptr_t)entry + offsetof(struct memtable_entry, bytes) + table->payload_size));
         }
         for (size_t i = from; i < to; i++) {
             bool is_new;

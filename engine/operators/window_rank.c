@@ -31,7 +31,6 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
     op->limit = op->plan->rank_last > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)op->plan->rank_last;
     assert(op->limit > 0 && op->plan->rank_first >= 1);
     tide__ranker_init(&op->ranker, op->plan->sorts, op->plan->sort_count, op->plan->ties, env->budget);
-    tide__arena_init(&op->arena);
     tide__arena_init(&op->scratch);
     tide__arena_init(&op->output);
     tide__arena_init(&op->copies);
@@ -288,7 +287,6 @@ static void close(struct operator* base) {
     tide__ranker_deinit(&op->ranker);
     tide__strbuf_deinit(&op->key);
     tide__strbuf_deinit(&op->value);
-    tide__arena_deinit(&op->arena);
     tide__arena_deinit(&op->scratch);
     tide__arena_deinit(&op->output);
     tide__arena_deinit(&op->copies);

@@ -37,8 +37,7 @@ struct window_rank {
     uint32_t limit;              // rows kept a partition
     struct window_list windows;  // of struct rank_window
     struct state_table *table;
-    struct state_table_desc desc;
-    struct arena arena;    // descriptors
+    const struct state_table_desc *desc;
     struct arena scratch;  // of one batch
     struct arena output;   // of one batch that goes out
     struct str *pending;   // rows that go out next: in heaps, or in `copies`

@@ -173,7 +173,7 @@ static tide_status scan_close(struct rank_scan *scan, bool bad, tide_error *err)
     tide__arena_deinit(&scan->arena);
     if (status == TIDE_OK && bad)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged",
-                          scan->op->desc.name);
+                          scan->op->desc->name);
     return status;
 }
 

@@ -20,29 +20,32 @@ static struct window_rank *self(struct operator* op) {
     return (struct window_rank *)op;
 }
 
+// The description outlives the operator, hence the plan's arena.
 tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err) {
+    struct arena *arena = op->env.plan->arena;
     const struct plan_node *node = op->env.node;
     const struct plan_field *fields = node->inputs[0]->fields;
     const struct plan_window_rank *plan = op->plan;
-    struct state_field *keys = ARENA_ARRAY(&op->arena, struct state_field,
-                                           plan->partition_count + plan->sort_count + 1);
+    struct state_field *keys = ARENA_ARRAY(arena, struct state_field, plan->partition_count + plan->sort_count + 1);
     size_t count = 0;
     for (uint32_t i = 0; i < plan->partition_count; i++) {
         const struct plan_field *field = &fields[plan->partitions[i]];
-        keys[count++] = (struct state_field){.name = field->name, .type = tide__type_text(&op->arena, field->type)};
+        keys[count++] = (struct state_field){.name = field->name, .type = tide__type_text(arena, field->type)};
     }
     for (uint32_t i = 0; i < plan->sort_count; i++) {
         const struct plan_field *field = &fields[plan->sorts[i].column];
-        keys[count++] = (struct state_field){.name = field->name, .type = tide__type_text(&op->arena, field->type)};
+        keys[count++] = (struct state_field){.name = field->name, .type = tide__type_text(arena, field->type)};
     }
     keys[count++] = (struct state_field){.name = "arrival", .type = "BIGINT NOT NULL"};
-    struct state_field *value = ARENA_NEW(&op->arena, struct state_field);
+    struct state_field *value = ARENA_NEW(arena, struct state_field);
     *value = (struct state_field){.name = "row",
-                                  .type = tide__row_type_text(fields, node->inputs[0]->field_count, &op->arena),
+                                  .type = tide__row_type_text(fields, node->inputs[0]->field_count, arena),
                                   .form = STATE_FORM_BYTES,
                                   .combiner = STATE_COMBINE_REPLACE};
-    op->desc = (struct state_table_desc){
-        .name = tide__arena_printf(&op->arena, "%s.rows", node->operator_id),
+    struct state_table_desc *desc = ARENA_NEW(arena, struct state_table_desc);
+    op->desc = desc;
+    *desc = (struct state_table_desc){
+        .name = tide__arena_printf(arena, "%s.rows", node->operator_id),
         .operator_id = node->operator_id,
         .kind = STATE_TABLE_WINDOWED,
         .key_count = count,
@@ -50,7 +53,7 @@ tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err
         .keys = keys,
         .values = value,
     };
-    return tide__state_table(op->env.store, &op->desc, &op->table, err);
+    return tide__state_table(op->env.store, desc, &op->table, err);
 }
 
 static struct str row_key(struct window_rank *op, const struct rank_window *window, const struct rank_top *top,
@@ -215,7 +218,7 @@ static tide_status restore_rows(struct window_rank *op, struct batch *one, tide_
     good = good && restore_group(op, one, group, count);
     TIDE_TRY(tide__state_iter_close(iter, err));
     if (good) return TIDE_OK;
-    return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc.name);
+    return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc->name);
 }
 
 tide_status tide__window_rank_restore(struct operator* base, struct str saved, tide_error *err) {

@@ -346,7 +346,7 @@ static tide_status fold_due_windows(struct rocks_table *table, tide_error *err) 
     struct windows *windows = &table->windows;
     table->fold_due = false;
     for (size_t i = 0; i < windows->count; i++) {
-        if (!tide__windows_wants_fold(windows, &windows->items[i], table->base.desc)) continue;
+        if (!tide__windows_wants_fold(table, &windows->items[i])) continue;
         // Neighbours are mostly as far and share files.
         size_t last = i;
         uint64_t bytes = windows->items[i].base + windows->items[i].delta;

@@ -24,15 +24,16 @@ static char *combine_all(const struct state_table_desc *desc, struct str first, 
         tide__strbuf_clear(to);
         tide__strbuf_append_char(to, header);
         struct str sum = {sums[at].data + 1, sums[at].len - 1};
-        ok = lengths[i] > 0 &&
-             tide__state_combine(desc, sum, (struct str){operands[i] + 1, lengths[i] - 1}, to);
+        ok = lengths[i] > 0 && tide__state_combine(desc, sum, (struct str){operands[i] + 1, lengths[i] - 1}, to);
         at = 1 - at;
     }
     tide__strbuf_deinit(&sums[1 - at]);
-    *out_length = sums[at].len;
-    if (ok) return sums[at].data;
+    if (ok) {
+        *out_length = sums[at].len;
+        return sums[at].data;
+    }
     tide__strbuf_deinit(&sums[at]);
-    return NULL;
+    return NULL;  // with a length of 0: RocksDB copies first and asks later
 }
 
 static char *merge(void *state, struct str first, const char *const *operands, const size_t *lengths, int count,

@@ -218,6 +218,7 @@ static struct backend_table *rocks_table_new(struct backend *base, const struct 
     table->base = (struct backend_table){base, desc};
     table->owner = rocks;
     table->windowed = desc->kind == STATE_TABLE_WINDOWED;
+    table->scanned_once = desc->scanned_once;
     pthread_rwlock_init(&table->lock, NULL);
     pthread_mutex_lock(&rocks->lock);
     table->next = rocks->tables;

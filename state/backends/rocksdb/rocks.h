@@ -62,7 +62,7 @@ struct rocks_table {
     struct backend_table base;
     struct rocks *owner;
     struct rocks_table *next;
-    bool windowed;
+    bool windowed, scanned_once;                   // as the desc says, which may be gone when the last runs are written
     rocksdb_options_t *options;                    // NULL until cf is made
     _Atomic(rocksdb_column_family_handle_t *) cf;  // NULL until the first run
     pthread_rwlock_t lock;                         // of windows, and of exchanging files against opening iterators
@@ -96,8 +96,7 @@ void tide__windows_set_merged(struct windows *windows, struct window *window, ui
 void tide__windows_erase(struct windows *windows, size_t first, size_t count);
 // The least prefix greater than all keys that begin with this one. False if there is none (all 0xFF).
 bool tide__windows_successor(const unsigned char *prefix, unsigned char out[WINDOW_PREFIX]);
-bool tide__windows_wants_fold(const struct windows *windows, const struct window *window,
-                              const struct state_table_desc *desc);
+bool tide__windows_wants_fold(const struct rocks_table *table, const struct window *window);
 // Copies the prefixes of dead windows, ascending; NULL if there are none.
 unsigned char *tide__windows_copy_dead(const struct windows *windows, size_t *out_count);
 

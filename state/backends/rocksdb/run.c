@@ -222,7 +222,7 @@ tide_status tide__rocks_write_run(struct backend_table *base, struct state_sourc
         for (size_t i = 0; i < writer.note_count; i++) {
             const struct window_note *note = &writer.notes[i];
             const struct window *window = tide__windows_add_run(&table->windows, note->prefix, note->bytes);
-            table->fold_due |= tide__windows_wants_fold(&table->windows, window, table->base.desc);
+            table->fold_due |= tide__windows_wants_fold(table, window);
         }
         pthread_rwlock_unlock(&table->lock);
         out_counts->entries += writer.entries;

@@ -97,15 +97,13 @@ bool tide__windows_successor(const unsigned char *prefix, unsigned char out[WIND
 // have come near the first (the files then never take more than three times what the window would), or until reads get
 // slow: soon in a keyed table, which is read by key in every run, late in a window, which is scanned once, when it fires.
 // Small tables need not be so tidy.
-bool tide__windows_wants_fold(const struct windows *windows, const struct window *window,
-                              const struct state_table_desc *desc) {
+bool tide__windows_wants_fold(const struct rocks_table *table, const struct window *window) {
     if (window->dead || window->runs < 2) return false;
     if (window->runs >= RUNS_MAX) return true;
-    if (desc->scanned_once) return false;
-    bool windowed = desc->kind == STATE_TABLE_WINDOWED;
+    if (table->scanned_once) return false;
     bool is_near = window->delta > window->base / 4 * 3;
-    if (window->runs > RUNS_WELCOME) return is_near || (!windowed && window->delta >= window->base / 4);
-    return window->runs > 2 && is_near && windows->live_bytes + windows->dead_bytes > FOLD_EARLY;
+    if (window->runs > RUNS_WELCOME) return is_near || (!table->windowed && window->delta >= window->base / 4);
+    return window->runs > 2 && is_near && table->windows.live_bytes + table->windows.dead_bytes > FOLD_EARLY;
 }
 
 unsigned char *tide__windows_copy_dead(const struct windows *windows, size_t *out_count) {
