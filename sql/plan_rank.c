@@ -199,9 +199,14 @@ static tide_status check_bounds(struct rank_filter *filter) {
 // --- Nodes ---
 
 static uint32_t find_place(const struct role *roles, const struct plan_over *over, enum role_kind kind) {
-    for (uint32_t i = 0; i < over->partition_count; i++)
-        if (roles[over->partitions[i]].kind == kind) return i;
-    return over->partition_count;
+    uint32_t place = 0;  // a column that stands twice counts once
+    for (uint32_t i = 0; i < over->partition_count; i++) {
+        if (roles[over->partitions[i]].kind == kind) break;
+        bool seen = false;
+        for (uint32_t k = 0; k < i; k++) seen |= over->partitions[k] == over->partitions[i];
+        place += !seen;
+    }
+    return place;
 }
 
 static uint32_t find_role(const struct role *roles, const struct plan_over *over, enum role_kind kind,

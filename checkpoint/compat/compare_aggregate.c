@@ -33,7 +33,6 @@ bool tide__compare_between(const struct model *model, const struct model_operato
     struct source_pos expr = clause->expr->pos, window = op->window->pos;
     if (expr.line == 0 || window.line == 0 || expr.offset >= window.offset) return false;
     if (clause->call != NULL && contains(clause->call->pos, expr)) return false;
-    if (contains(clause->pos, expr) && clause->call == NULL) return false;
     (void)model;
     return in_same_query(op->plan->sql, expr.offset, window.offset);
 }

@@ -235,6 +235,14 @@ static bool only_for_calls(const struct model *model, const struct model_operato
     return false;
 }
 
+// That the keys have changed has been said.
+static bool is_partition(const struct check *c, const struct model_operator *op, const struct model_clause *column) {
+    struct clause_list keys = tide__compare_list(c, op, "over.partition");
+    for (size_t i = 0; i < keys.count; i++)
+        if (strcmp(keys.items[i]->bare, column->bare) == 0) return true;
+    return false;
+}
+
 static void over_columns(struct check *c, struct pair *pair) {
     struct clause_list olds = tide__compare_list(c, pair->old_op, "over.input"),
                        news = tide__compare_list(c, pair->new_op, "over.input");
@@ -247,7 +255,9 @@ static void over_columns(struct check *c, struct pair *pair) {
             ->needs = COMPAT_CAN_COLUMNS;
     }
     for (size_t i = 0; i < news.count; i++) {
-        if (!tide__compare_needed(&c->news, pair->new_op, news.items[i])) continue;
+        if (!tide__compare_needed(&c->news, pair->new_op, news.items[i]) ||
+            is_partition(c, pair->new_op, news.items[i]))
+            continue;
         bool call = only_for_calls(&c->news, pair->new_op, news.items[i]);
         bool fits = tide__compare_over(c, pair, news.items[i]->expr, "over.input") != NULL;
         struct change *change = tide__compare_clause(c, pair, "over.input", NULL, news.items[i], COMPAT_INCOMPATIBLE,

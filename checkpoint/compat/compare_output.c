@@ -237,8 +237,8 @@ static void compare_columns(struct check *c, struct pair *pair) {
             column_change(c, pair, olds.items[i], news.items[i]);
             continue;
         }
-        column_change(c, pair, olds.items[i], NULL);
-        column_change(c, pair, NULL, news.items[i]);
+        if (!changed || is_window_leaf(&c->olds, olds.items[i])) column_change(c, pair, olds.items[i], NULL);
+        if (!changed || is_window_leaf(&c->news, news.items[i])) column_change(c, pair, NULL, news.items[i]);
     }
     for (size_t i = both; i < olds.count; i++)
         if (!changed || is_window_leaf(&c->olds, olds.items[i])) column_change(c, pair, olds.items[i], NULL);

@@ -218,6 +218,12 @@ START_TEST(aggregations_keys_and_windows_are_told_apart) {
         {"SELECT auction, SUM(price) AS s " TUMBLED "GROUP BY window_start, window_end, auction;",
          "SELECT SUM(price) * 2 AS t, auction " TUMBLED "GROUP BY window_start, window_end, auction;", ""},
         {"SELECT auction FROM Bid;", "SELECT auction, price FROM Bid WHERE price > 1;", ""},
+        {"SELECT auction, SUM(price), MAX(item) " TUMBLED "GROUP BY window_start, window_end, auction;",
+         "SELECT auction, SUM(price), MAX(item) FROM (SELECT auction + 1 AS auction, price, item, window_start, window_end " TUMBLED
+         ") GROUP BY window_start, window_end, auction;",
+         "calc.between_window_and_group"},
+        {"SELECT auction, SUM(price) OVER (PARTITION BY auction ORDER BY ts) FROM Bid;",
+         "SELECT auction, SUM(price) OVER (PARTITION BY auction, item ORDER BY ts) FROM Bid;", "over.partition"},
         // Doubles: the order of a sum's operands is the user's, and NOT does not turn where a NaN may come.
         {"SELECT SUM(d) " TUMBLED "WHERE NOT (d < 1) GROUP BY window_start, window_end;",
          "SELECT SUM(d) " TUMBLED "WHERE d >= 1 GROUP BY window_start, window_end;", "filter.changed"},
