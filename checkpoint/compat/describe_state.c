@@ -449,9 +449,15 @@ static void describe_join(struct describer *d, const struct plan_node *node) {
 
 static const char *over_call_text(struct describer *d, const struct over_call *call, const struct flow *input) {
     if (call->kind == OVER_CALL_AGGREGATE) return aggregate_text(d, &call->aggregate, input, false);
-    if (call->kind == OVER_CALL_LAG || call->kind == OVER_CALL_LEAD)
-        return tide__arena_printf(d->arena, "%s of %s", call->name, input->fields[call->column].text);
-    return call->name;
+    static const char *const names[] = {"AGGREGATE", "ROW_NUMBER", "RANK",         "DENSE_RANK", "LAG",
+                                        "LEAD",      "NTILE",      "PERCENT_RANK", "CUME_DIST"};
+    // Never the user's text: spelling is not meaning.
+    const char *name = names[call->kind];
+    if (call->kind == OVER_CALL_NTILE) return tide__arena_printf(d->arena, "NTILE(%lld)", (long long)call->offset);
+    if (call->kind != OVER_CALL_LAG && call->kind != OVER_CALL_LEAD) return tide__arena_printf(d->arena, "%s()", name);
+    const struct expr *fallback = tide__expr_literal(d->arena, call->fallback, call->type, (struct source_pos){0});
+    return tide__arena_printf(d->arena, "%s(%s, %lld, %s)", name, input->fields[call->column].text,
+                              (long long)call->offset, tide__canon_expr(fallback, NULL, d->arena).text);
 }
 
 static void over_clauses(struct describer *d, const struct plan_node *node) {
@@ -479,6 +485,8 @@ static void over_clauses(struct describer *d, const struct plan_node *node) {
         }
         struct model_clause *clause = tide__describe_clause(d, "agg", over_call_text(d, call, input), node->pos);
         clause->type = call->type;
+        if (call->kind == OVER_CALL_LAG || call->kind == OVER_CALL_LEAD)
+            clause->expr = input->fields[call->column].expr;
         clause->index = i;
     }
     filter_clauses(d, input, 0, "filter", "having");

@@ -85,7 +85,9 @@ def table_wrapper(sql):
 
 
 def rank_bound(sql):
-    return re.sub(r'\b(rk|rn|rownum|row_num)\s*<=\s*(\d+)', lambda m: f'{m.group(1)} < {int(m.group(2)) + 1}', sql)
+    if re.search(r'runtime-mode', sql):  # a plain condition there
+        return sql
+    return re.sub(r'\b(rk|rn|rownum|row_num)\s*<=\s*(\d+)(?![\d.])', lambda m: f'{m.group(1)} < {int(m.group(2)) + 1}', sql)
 
 
 def nested(sql):
