@@ -46,21 +46,41 @@ static const char *sum_of(const struct bound_aggregate *bound, bool from_zero) {
     return "$SUM0";
 }
 
+// Is the function `name` there over what this AVG goes over?
+static bool has_other(const struct select_scope *s, const struct bound_aggregate *avg, const char *name) {
+    for (uint32_t i = 0; i < s->aggregate_count; i++) {
+        const struct bound_aggregate *other = &s->aggregates[i];
+        bool rows = is_named(other, "COUNT") && other->call.arg_count == 0 && !avg->call.arg_types[0]->nullable;
+        if (!is_named(other, name) || other->call.distinct != avg->call.distinct) continue;
+        if ((other->filter == NULL) != (avg->filter == NULL)) continue;
+        if (other->filter != NULL && !tide__expr_equal(other->filter, avg->filter)) continue;
+        if (rows || (other->call.arg_count == 1 && tide__expr_equal(other->args[0], avg->args[0]))) return true;
+    }
+    return false;
+}
+
+// An AVG beside the SUM and the COUNT of the same is their quotient, too: so it wraps as the SUM does.
+static bool is_quotient(const struct select_scope *s, const struct bound_aggregate *bound, bool all) {
+    return is_named(bound, "AVG") && (all || (has_other(s, bound, "SUM") && has_other(s, bound, "COUNT")));
+}
+
 tide_status tide__bind_reduce(struct select_scope *s, struct aggregated *out) {
     struct arena *arena = s->binder->arena;
-    bool reduces = false, from_zero = false;
+    bool reduces = false, from_zero = false, reuses = false;
     for (uint32_t i = 0; i < s->aggregate_count; i++) {
         const char *name = s->aggregates[i].call.aggregate->name;
         reduces |= strncmp(name, "STDDEV", 6) == 0 || strncmp(name, "VAR", 3) == 0;
         from_zero |= strcmp(name, "SUM") == 0 && !s->aggregates[i].call.distinct;
+        reuses |= is_quotient(s, &s->aggregates[i], false);
     }
-    if (!reduces) return TIDE_OK;
+    if (!reduces && !reuses) return TIDE_OK;
+    from_zero &= reduces;
     struct reduced_calls calls = {0, ARENA_ARRAY(arena, struct bound_aggregate, s->aggregate_count * 2)};
     out->reduced = ARENA_ARRAY(arena, struct reduced_aggregate, s->aggregate_count);
     for (uint32_t i = 0; i < s->aggregate_count; i++) {
         const struct bound_aggregate *bound = &s->aggregates[i];
         struct reduced_aggregate *reduced = &out->reduced[i];
-        reduced->is_quotient = is_named(bound, "AVG");
+        reduced->is_quotient = is_quotient(s, bound, reduces);
         reduced->type = bound->call.type;
         if (!reduced->is_quotient && !is_named(bound, "SUM")) {
             reduced->value = place(&calls, bound);
@@ -86,8 +106,8 @@ tide_status tide__bind_reduced(struct select_scope *s, const struct aggregated *
     const struct reduced_aggregate *reduced = &aggregated->reduced[index];
     *out = tide__node_column(b->arena, node, aggregated->aggregate_first + reduced->value, pos);
     if (!reduced->is_quotient) return TIDE_OK;
-    struct expr *sides[2] = {
-        *out, tide__node_column(b->arena, node, aggregated->aggregate_first + reduced->count, pos)};
+    struct expr *sides[2] = {*out,
+                             tide__node_column(b->arena, node, aggregated->aggregate_first + reduced->count, pos)};
     // The sum is made AVG's type first: a DECIMAL that does not fit is NULL.
     const struct type *wide = tide__type_with_nullable(b->arena, reduced->type, true);
     TIDE_TRY(tide__expr_cast(&b->infer, sides[0], wide, &sides[0], b->err));
