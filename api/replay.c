@@ -138,6 +138,15 @@ static const char *sink_name(const struct plan_node *sink) {
 
 static void note_masks(struct replay *replay, const struct plan *plan, const struct compat_report *report);
 
+// Its rows come here. NULL is refused where the table refuses it.
+static void exchange_sink(struct replay *replay, struct plan_node *node) {
+    for (uint32_t i = 0; node->sink.kind == SINK_TABLE && i < node->field_count; i++) {
+        bool nullable = node->sink.table->columns[node->sink.columns[i]].type->nullable;
+        node->fields[i].type = tide__type_with_nullable(&replay->arena, node->fields[i].type, nullable);
+    }
+    node->sink.kind = SINK_COLLECT;
+}
+
 static tide_status prepare(void *ctx, const struct job *job, tide_error *err) {
     struct replay_run *run = ctx;
     const struct plan *plan = run->plan = job->plan;
@@ -147,7 +156,7 @@ static tide_status prepare(void *ctx, const struct job *job, tide_error *err) {
     for (uint32_t i = 0; i < plan->node_count; i++) {
         struct plan_node *node = plan->nodes[i];
         if (node->kind == PLAN_SCAN) TIDE_TRY(exchange_source(run->replay, node, err));
-        if (node->kind == PLAN_SINK) node->sink.kind = SINK_COLLECT;
+        if (node->kind == PLAN_SINK) exchange_sink(run->replay, node);
     }
     return TIDE_OK;
 }

@@ -271,6 +271,21 @@ static bool only_in_conditions(const struct check *c, const struct model_operato
     return condition;
 }
 
+// An aggregate that begins empty is NULL, or 0 for a count, where nothing arrives any more. A column that is NOT NULL can't show the former.
+static bool must_have_a_value(const struct aggregate_call *call) {
+    if (call == NULL || call->type == NULL || call->type->nullable) return false;
+    return strcmp(call->aggregate->name, "COUNT") != 0 && strcmp(call->aggregate->name, "$SUM0") != 0;
+}
+
+// A SELECT, and a table with columns that are NOT NULL.
+static bool refuses_null(const struct check *c, const struct model_operator *op) {
+    const struct plan_node *sink = c->news.roots[op->root].node;
+    if (sink->sink.kind != SINK_TABLE) return true;
+    for (uint32_t i = 0; i < sink->inputs[0]->field_count; i++)
+        if (!sink->sink.table->columns[sink->sink.columns[i]].type->nullable) return true;
+    return false;
+}
+
 static void restart(struct check *c, struct pair *pair, const struct lists *lists, const struct model_clause *old,
                     const struct model_clause *now) {
     const char *code = code_of(c, pair, lists, old, now);
@@ -280,6 +295,10 @@ static void restart(struct check *c, struct pair *pair, const struct lists *list
     change->restarts = (int32_t)now->index;
     change->hidden = only_in_conditions(c, pair->new_op, now->index);
     if (pair->new_op->node->kind == PLAN_OVER && now->call == NULL) change->exact = COMPAT_INCOMPATIBLE;
+    if (must_have_a_value(now->call) && refuses_null(c, pair->new_op)) {
+        change->exact = COMPAT_INCOMPATIBLE;
+        change->note = "it is NOT NULL, and the groups of before have no value for it";
+    }
 }
 
 static void removed(struct check *c, struct pair *pair, const struct lists *lists, const struct model_clause *old) {

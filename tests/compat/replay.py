@@ -27,7 +27,8 @@ NOT_REPLAYED = {
 }
 
 # Mutations that have shown a fault: their seeds are part of the quick form.
-FOUND = [('window', 8), ('window', 48), ('window', 56), ('source', 10), ('gsets', 6), ('gsets', 31), ('dedup', 19), ('dedup', 20), ('join', 3), ('join', 18)]
+FOUND = [('window', 8), ('window', 48), ('window', 56), ('source', 10), ('gsets', 6), ('gsets', 31), ('dedup', 19), ('dedup', 20), ('join', 3), ('join', 18),
+         ('cascade', 39), ('cascade', 56)]
 
 
 # --- streams -----------------------------------------------------------------------------------------------------------------
