@@ -118,6 +118,9 @@ tide_status tide__view_scan_open(struct savepoint *savepoint, const struct state
 // Up to rows_max rows into columns[*], which are made in the arena; 0 rows: the end.
 tide_status tide__view_scan_next(struct view_scan *scan, size_t rows_max, struct arena *arena, struct column *columns,
                                  size_t *out_rows, tide_error *err) TIDE_CHECKED;
+// The next entry as it is stored, borrowed until the next call; *out_found false: the end. Not to be mixed with the call above.
+tide_status tide__view_scan_entry(struct view_scan *scan, struct str *out_key, struct str *out_value, uint64_t *out_rank,
+                                  bool *out_found, tide_error *err) TIDE_CHECKED;
 void tide__view_scan_close(struct view_scan *scan);
 
 // --- decoding (view_decode.c) ----------------------------------------------------------------------------------------------

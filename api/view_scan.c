@@ -37,6 +37,7 @@ struct view_scan {
     struct strbuf partition;
     uint64_t rank;
     bool ranks;                // the rank is wanted
+    struct strbuf given_key, given_value;  // tide__view_scan_entry
 };
 
 // --- ranges of keys -----------------------------------------------------------------------------------------------------------
@@ -334,8 +335,18 @@ tide_status tide__view_scan_next(struct view_scan *scan, size_t rows_max, struct
     return status;
 }
 
+tide_status tide__view_scan_entry(struct view_scan *scan, struct str *out_key, struct str *out_value, uint64_t *out_rank,
+                                  bool *out_found, tide_error *err) {
+    TIDE_TRY(next_row(scan, &scan->given_key, &scan->given_value, out_key, out_value, out_found, err));
+    if (*out_found) TIDE_TRY(count_rank(scan, *out_key, err));
+    *out_rank = scan->rank;
+    return TIDE_OK;
+}
+
 void tide__view_scan_close(struct view_scan *scan) {
     if (scan == NULL) return;
+    tide__strbuf_deinit(&scan->given_key);
+    tide__strbuf_deinit(&scan->given_value);
     close_source(scan);
     tide__view_decoder_free(scan->decoder);
     tide__view_decoder_free(scan->tester);

@@ -245,6 +245,10 @@ typedef struct tide_entry_filter {
 TIDE_API tide_status tide_inspect_entries(const char *path, const tide_entry_filter *filter, const tide_handler *handler,
                                  tide_error *err);
 
+// What differs between two savepoints: facts, then counts by operator, then windows, then (at most filter->limit) entries, each with its
+// old and its new row. filter->operator_name: only that one.
+TIDE_API tide_status tide_inspect_diff(const char *old_path, const char *new_path, const tide_entry_filter *filter,
+                                  const tide_handler *handler, tide_error *err);
 // Runs SQL in batch mode over the savepoint: a table a state table (named as its operator, `-` as `_`), and `operators`,
 // `windows`, `sources`, `chunks`. Results go to the handler.
 TIDE_API tide_status tide_inspect_sql(const char *path, const char *sql, size_t sql_len, const tide_handler *handler,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_OPERATOR = 256, OPT_WINDOW, OPT_KEY, OPT_LIMIT, OPT_ENTRIES, OPT_NO_HEADER, OPT_TYPES, OPT_SQL };
+enum { OPT_OPERATOR = 256, OPT_WINDOW, OPT_KEY, OPT_LIMIT, OPT_ENTRIES, OPT_NO_HEADER, OPT_TYPES, OPT_SQL, OPT_DIFF };
 
 static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
                                              {"output", required_argument, NULL, 'o'},
@@ -15,6 +15,7 @@ static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
                                              {"key", required_argument, NULL, OPT_KEY},
                                              {"limit", required_argument, NULL, OPT_LIMIT},
                                              {"sql", required_argument, NULL, OPT_SQL},
+                                             {"diff", required_argument, NULL, OPT_DIFF},
                                              {"types", no_argument, NULL, OPT_TYPES},
                                              {"no-header", no_argument, NULL, OPT_NO_HEADER},
                                              {NULL, 0, NULL, 0}};
@@ -32,6 +33,8 @@ static const char help[] =
     "      --limit N         at most N rows\n"
     "      --sql QUERY       SQL over the state: a table an operator (window_aggregate_1), and operators, windows,\n"
     "                        sources, chunks; SHOW TABLES and DESCRIBE tell more. `-` reads standard input\n"
+    "      --diff OTHER      what differs in OTHER, a later one: facts, counts, windows, entries with both values\n"
+    "                        (--operator NAME: of one operator; --limit N: at most N entries, 0 for counts only)\n"
     "      --types, --no-header  tsv, csv: a second header line with Flink's types; no header\n"
     "  -h, --help            this text\n\n"
     "Exit 3: the file can't be read or is damaged; what can be read is shown.\n";
@@ -41,7 +44,7 @@ struct inspect_command {
     bool entries;
     tide_entry_filter filter;
     const char **keys;
-    const char *sql;
+    const char *sql, *diff;
 };
 
 static void on_result(void *ctx, const tide_column *columns, size_t count, bool continued) {
@@ -82,7 +85,8 @@ static int inspect(struct inspect_command *command, const char *path) {
     tide_handler handler = {command, on_result, on_row, on_result_end, on_message, NULL, NULL};
     if (command->sql != NULL) return run_sql(command, path, &handler);
     tide_status status =
-        command->entries
+        command->diff != NULL ? tide_inspect_diff(path, command->diff, &command->filter, &handler, &err)
+        : command->entries
             ? tide_inspect_entries(path, &command->filter, &handler, &err)
             : tide_inspect_summary(path, (enum tide_inspect_format)command->output.format, tool_write_file, stdout, &err);
     fflush(stdout);
@@ -99,6 +103,7 @@ static int take_option(struct inspect_command *command, int option, char **argv)
     case OPT_TYPES: command->output.types = true; return 0;
     case OPT_NO_HEADER: command->output.header = false; return 0;
     case OPT_SQL: command->sql = optarg; return 0;
+    case OPT_DIFF: command->diff = optarg; return 0;
     case OPT_ENTRIES: break;
     case OPT_OPERATOR: command->filter.operator_name = optarg; break;
     case OPT_WINDOW: command->filter.window = optarg; break;

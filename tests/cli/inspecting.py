@@ -242,5 +242,34 @@ def test_a_running_job_can_be_asked(p):
     p.run('status', 'in', exit=3); p.run('status', 'nothing', exit=1); p.run('query', 'in', 'SELECT 1', exit=3); p.run('status', exit=2); p.run('query', 'state', exit=2)
 
 
+def test_two_savepoints_are_compared(p):
+    select = f'SELECT window_start, k, COUNT(*), SUM(v), COUNT(DISTINCT v) FROM {TUMBLE} GROUP BY window_start, window_end, k'
+    savepoint(p, select, 767, name='a.sp')
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'b.sp', '--after', 773, '--parallelism', 3, '-o', 'tsv', exit=0)
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'c.sp', '--after', 787, '-o', 'tsv', exit=0)
+    old, new = ({e['k']: e for e in entries(p, f, '--operator', 'window-aggregate-1')} for f in ('a.sp', 'b.sp'))
+    rows = entries(p, 'a.sp', '--diff', 'b.sp')
+    changed = {k for k in old if old[k] != new[k]}
+    need([r for r in rows if 'added' in r and 'window' not in r] == [{'operator': 'window_aggregate_1', 'old_entries': 10, 'new_entries': 10, 'added': 0, 'removed': 0,
+                                                                       'changed': len(changed)}], rows)
+    strip = lambda r: {k: v for k, v in r.items() if k not in ('change', 'operator')}
+    need(0 < len(changed) < 10 and {r['k']: strip(r) for r in rows if r.get('change') == 'old'} == {k: old[k] for k in changed}, 'old values')
+    need({r['k']: strip(r) for r in rows if r.get('change') == 'new'} == {k: new[k] for k in changed}, 'new values')
+    need({'what': 'savepoint', 'name': 'rows', 'old': '767', 'new': '773'} in rows, 'facts')
+    rows = entries(p, 'a.sp', '--diff', 'c.sp', '--limit', '3')
+    need([(r['window'], r['window_start']) for r in rows if 'window' in r] == [('removed', stamp(720)), ('added', stamp(780))], rows)
+    need([r['change'] for r in rows if 'change' in r] == ['removed'] * 3, rows)
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'd.sp', '--after', 767, '--parallelism', 2, '--batch-rows', 7, '-o', 'tsv', exit=0)
+    need(not any(r.get('changed') or r.get('added') for r in entries(p, 'a.sp', '--diff', 'd.sp')), 'the same state twice')
+    p.write('other.sql', TABLE + select.replace('SUM(v), ', '').replace(' AS', '') + ';\n')
+    p.run('run', 'other.sql', '--stop-with-savepoint', 'e.sp', '--after', 767, '-o', 'tsv', exit=0)
+    rows = entries(p, 'a.sp', '--diff', 'e.sp')
+    need(any(r.get('what') == 'clauses' for r in rows) and not any(r.get('changed') or r.get('added') for r in rows), 'a compatible plan')
+    p.write('other.sql', TABLE + select.replace(' k,', ' v,').replace(', k', ', v') + ';\n')
+    p.run('run', 'other.sql', '--stop-with-savepoint', 'f.sp', '--after', 767, '-o', 'tsv', exit=0)
+    need('are not compared' in p.run('inspect', 'a.sp', '--diff', 'f.sp', exit=0).stderr, 'other keys')
+    p.run('inspect', 'a.sp', '--diff', 'none.sp', exit=3)
+
+
 if __name__ == '__main__':
     sys.exit(run.main(globals()))
