@@ -245,6 +245,8 @@ typedef struct tide_entry_filter {
 TIDE_API tide_status tide_inspect_entries(const char *path, const tide_entry_filter *filter, const tide_handler *handler,
                                  tide_error *err);
 
+// A report as one page of HTML that needs nothing else. What is damaged is said in it; then the call fails, but the page is written.
+TIDE_API tide_status tide_inspect_html(const char *path, tide_write_fn *write, void *ctx, tide_error *err);
 // What differs between two savepoints: facts, then counts by operator, then windows, then (at most filter->limit) entries, each with its
 // old and its new row. filter->operator_name: only that one.
 TIDE_API tide_status tide_inspect_diff(const char *old_path, const char *new_path, const tide_entry_filter *filter,

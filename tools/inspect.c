@@ -1,11 +1,12 @@
 // tidemark inspect SAVEPOINT|STATE_DIR
 #include "tools/tools.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_OPERATOR = 256, OPT_WINDOW, OPT_KEY, OPT_LIMIT, OPT_ENTRIES, OPT_NO_HEADER, OPT_TYPES, OPT_SQL, OPT_DIFF };
+enum { OPT_OPERATOR = 256, OPT_WINDOW, OPT_KEY, OPT_LIMIT, OPT_ENTRIES, OPT_NO_HEADER, OPT_TYPES, OPT_SQL, OPT_DIFF, OPT_HTML };
 
 static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
                                              {"output", required_argument, NULL, 'o'},
@@ -16,6 +17,7 @@ static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
                                              {"limit", required_argument, NULL, OPT_LIMIT},
                                              {"sql", required_argument, NULL, OPT_SQL},
                                              {"diff", required_argument, NULL, OPT_DIFF},
+                                             {"html", required_argument, NULL, OPT_HTML},
                                              {"types", no_argument, NULL, OPT_TYPES},
                                              {"no-header", no_argument, NULL, OPT_NO_HEADER},
                                              {NULL, 0, NULL, 0}};
@@ -35,6 +37,7 @@ static const char help[] =
     "                        sources, chunks; SHOW TABLES and DESCRIBE tell more. `-` reads standard input\n"
     "      --diff OTHER      what differs in OTHER, a later one: facts, counts, windows, entries with both values\n"
     "                        (--operator NAME: of one operator; --limit N: at most N entries, 0 for counts only)\n"
+    "      --html FILE       a report as one page of HTML; `-`: to standard output\n"
     "      --types, --no-header  tsv, csv: a second header line with Flink's types; no header\n"
     "  -h, --help            this text\n\n"
     "Exit 3: the file can't be read or is damaged; what can be read is shown.\n";
@@ -44,7 +47,7 @@ struct inspect_command {
     bool entries;
     tide_entry_filter filter;
     const char **keys;
-    const char *sql, *diff;
+    const char *sql, *diff, *html;
 };
 
 static void on_result(void *ctx, const tide_column *columns, size_t count, bool continued) {
@@ -80,10 +83,38 @@ static int run_sql(struct inspect_command *command, const char *path, const tide
     return tide_status_exit_code(status);
 }
 
+// Never over a savepoint.
+static bool is_savepoint(const char *path) {
+    char magic[8] = "";
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return false;
+    bool yes = fread(magic, 1, sizeof magic, file) == sizeof magic && memcmp(magic, "TIDESAVE", sizeof magic) == 0;
+    fclose(file);
+    return yes;
+}
+
+static int write_html(const char *name, const char *path) {
+    bool to_stdout = strcmp(name, "-") == 0;
+    if (!to_stdout && is_savepoint(name)) return tool_usage_error("inspect", "--html %.200s: that is a savepoint", name);
+    FILE *file = to_stdout ? stdout : fopen(name, "wb");
+    if (file == NULL) {
+        fprintf(stderr, "tidemark: can't write %.1000s: %s\n", name, strerror(errno));
+        return 1;
+    }
+    tide_error err = {0};
+    tide_status status = tide_inspect_html(path, tool_write_file, file, &err);
+    bool written = fflush(file) == 0 && !ferror(file);
+    if (!to_stdout) written &= fclose(file) == 0;
+    if (status != TIDE_OK) tool_show_error("error", &err);
+    if (!written) fprintf(stderr, "tidemark: can't write %.1000s: %s\n", name, strerror(errno));
+    return status != TIDE_OK ? tide_status_exit_code(status) : written ? 0 : 1;
+}
+
 static int inspect(struct inspect_command *command, const char *path) {
     tide_error err = {0};
     tide_handler handler = {command, on_result, on_row, on_result_end, on_message, NULL, NULL};
     if (command->sql != NULL) return run_sql(command, path, &handler);
+    if (command->html != NULL) return write_html(command->html, path);
     tide_status status =
         command->diff != NULL ? tide_inspect_diff(path, command->diff, &command->filter, &handler, &err)
         : command->entries
@@ -103,6 +134,7 @@ static int take_option(struct inspect_command *command, int option, char **argv)
     case OPT_TYPES: command->output.types = true; return 0;
     case OPT_NO_HEADER: command->output.header = false; return 0;
     case OPT_SQL: command->sql = optarg; return 0;
+    case OPT_HTML: command->html = optarg; return 0;
     case OPT_DIFF: command->diff = optarg; return 0;
     case OPT_ENTRIES: break;
     case OPT_OPERATOR: command->filter.operator_name = optarg; break;

@@ -33,6 +33,8 @@ static void print_help(FILE *file) {
           file);
     for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
         fprintf(file, "  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
+    fputs("\nHelp topics, `tidemark help TOPIC`:\n\n", file);
+    for (size_t i = 0; tool_topic(i) != NULL; i++) fprintf(file, "  %-10s %s\n", tool_topic(i)->name, tool_topic(i)->summary);
     fputs("\n`tidemark help SUBCOMMAND` tells its options; `tidemark --version` the version.\n"
           "stdout carries data, stderr messages. Exit: 0 done, 1 failed, 2 wrong script or options, 3 a savepoint\n"
           "can't be read, 4 refused, 5 stopped after a checkpoint, 6 stopped without one.\n",
@@ -40,7 +42,7 @@ static void print_help(FILE *file) {
 }
 
 static int run_subcommand(int argc, char **argv) {
-    const char *names[SUBCOMMAND_COUNT];
+    const char *names[SUBCOMMAND_COUNT] = {0};
     for (size_t i = 0; i < SUBCOMMAND_COUNT; i++) {
         if (strcmp(argv[0], subcommands[i].name) == 0) return subcommands[i].run(argc, argv);
         names[i] = subcommands[i].name;
@@ -60,6 +62,8 @@ int main(int argc, char **argv) {
     }
     bool help = strcmp(argv[1], "help") == 0;
     if (help && argc == 3 && argv[2][0] != '-') {
+        for (size_t i = 0; tool_topic(i) != NULL; i++)
+            if (strcmp(tool_topic(i)->name, argv[2]) == 0) return fputs(tool_topic(i)->text, stdout) < 0;
         char *words[] = {argv[2], (char[]){"--help"}, NULL};
         return run_subcommand(2, words);
     }

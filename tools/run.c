@@ -90,6 +90,7 @@ static const char help[] =
     "      --checkpoint-every ROWS   a checkpoint every so many source rows\n"
     "      --retain N                checkpoints kept (default 3)\n"
     "      --stop-with-savepoint F   with --after ROWS: stop after exactly so many source rows, with a savepoint in F\n"
+    "      --after ROWS              where --stop-with-savepoint stops\n"
     "      --policy P                strict (default) or exact: the check before a restore\n"
     "      --on-incompatible WHAT    fail (default), partial, reset\n"
     "      --accept-unsound          restore where the published rules allow more than is sound\n"

@@ -27,10 +27,11 @@ static const char status_help[] =
     "What the job of a state directory is doing: rows and rows per second, the watermark and the source that holds it\n"
     "back, open windows and when the next one ends, checkpoints, late rows. Of a stopped job it is what its newest\n"
     "checkpoint has.\n\n"
-    "      --watch           again each second, until it is interrupted or the job ends\n"
-    "      --why START[,END] why that window has not fired; KEY (NAME=VALUE): and what it holds of that key\n"
-    "  -o, --output FORMAT   table (default), tsv, csv, json; also --format\n"
-    "  -h, --help            this text\n\n"
+    "      --watch             again each second, until it is interrupted or the job ends\n"
+    "      --why START[,END]   why that window has not fired; KEY (NAME=VALUE): and what it holds of that key\n"
+    "  -o, --output FORMAT     table (default), tsv, csv, json\n"
+    "      --format FORMAT     the same\n"
+    "  -h, --help              this text\n\n"
     "Exit 3: no job runs there and there is no checkpoint, or it can't be read.\n";
 
 static const char query_help[] =

@@ -21,6 +21,12 @@ int tool_query(int argc, char **argv);
 int tool_replay(const char *old_path, const char *new_path, const char *const *inputs, size_t input_count, const uint64_t *after,
                 size_t after_count, enum tide_policy policy, FILE *out);
 
+// What `tidemark help TOPIC` shows; NULL behind the last one.
+struct tool_topic {
+    const char *name, *summary, *text;
+};
+const struct tool_topic *tool_topic(size_t index);
+
 // --- text on stderr -----------------------------------------------------------------------------------------------------
 
 // Whether stderr takes colour: a terminal, and no NO_COLOR.

@@ -3,7 +3,7 @@
 
 usage: inspecting.py [--bin PATH] [-v] [NAME]...      as run.py
 """
-import collections, json, subprocess, sys
+import collections, html.parser, json, subprocess, sys
 
 import run
 from run import Place, need
@@ -269,6 +269,50 @@ def test_two_savepoints_are_compared(p):
     p.run('run', 'other.sql', '--stop-with-savepoint', 'f.sp', '--after', 767, '-o', 'tsv', exit=0)
     need('are not compared' in p.run('inspect', 'a.sp', '--diff', 'f.sp', exit=0).stderr, 'other keys')
     p.run('inspect', 'a.sp', '--diff', 'none.sp', exit=3)
+
+
+class Tags(html.parser.HTMLParser):
+    """Checks that tags are closed in order; keeps what is shown and where links go."""
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.count, self.text, self.links = [], collections.Counter(), '', []
+        self.feed(text); self.close()
+        need(not self.open, f'not closed: {self.open}')
+
+    def handle_starttag(self, tag, attrs):
+        self.count[tag] += 1
+        self.links += [v for k, v in attrs if k in ('src', 'href')]
+        if tag != 'meta':
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.count[tag] += 1
+
+    def handle_endtag(self, tag):
+        if tag != 'meta':
+            need(self.open and self.open.pop() == tag, f'</{tag}> closes nothing')
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_report_is_one_whole_page(p):
+    savepoint(p, f"SELECT window_start, k, COUNT(*) FROM {window('HOP')}INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)) WHERE k <> '<script>' GROUP BY window_start, window_end, k", 777)
+    p.run('inspect', 'a.sp', '--html', 'a.html', exit=0)
+    text = (p.folder / 'a.html').read_text()
+    page = Tags(text)
+    slices = len(sql(p, 'a.sp', 'SELECT * FROM windows'))
+    need(page.count['svg'] == 2 and page.count['rect'] >= 3 + slices, f'{page.count} with {slices} slices')
+    need(not page.links and 'url(http' not in text and '@import' not in text, f'it needs {page.links}')
+    for word in ('window-aggregate-1', 't.csv', "k='line", "k <> '<script>'", 'prefers-color-scheme:dark', '777', '2024-01-01 00:12:00.000'):
+        need(word in page.text or word in text, f'{word} is not in it')
+    need(p.run('inspect', 'a.sp', '--html', '-', exit=0).stdout == text, 'standard output')
+    p.run('inspect', 'a.sp', '--html', 'a.sp', exit=2)
+    p.run('inspect', 'a.sp', '--html', 'no/a.html', exit=1)
+    bad = bytearray((p.folder / 'a.sp').read_bytes()); bad[40] ^= 1
+    (p.folder / 'bad.sp').write_bytes(bad)
+    p.run('inspect', 'bad.sp', '--html', 'bad.html', exit=3)
+    need('Not all of it can be read' in Tags((p.folder / 'bad.html').read_text()).text, 'damage is not said')
 
 
 if __name__ == '__main__':
