@@ -188,7 +188,7 @@ static const struct fact_table operators = {
 static const struct fact_table windows = {
     "windows", 6,
     {{"operator", "STRING"}, {"state_table", "STRING"}, {"window_start", "TIMESTAMP(3)"}, {"window_end", "TIMESTAMP(3)"},
-     {"entries", "BIGINT"}, {"bytes", "BIGINT"}},
+     {"entries", "BIGINT"}, {"state_bytes", "BIGINT"}},
     fill_windows};
 static const struct fact_table sources = {
     "sources", 8,
@@ -197,7 +197,7 @@ static const struct fact_table sources = {
     fill_sources};
 static const struct fact_table chunks = {
     "chunks", 9,
-    {{"operator", "STRING"}, {"state_table", "STRING"}, {"chunk", "BIGINT"}, {"file_offset", "BIGINT"}, {"bytes", "BIGINT"},
+    {{"operator", "STRING"}, {"state_table", "STRING"}, {"chunk", "BIGINT"}, {"file_offset", "BIGINT"}, {"frame_bytes", "BIGINT"},
      {"raw_bytes", "BIGINT"}, {"entries", "BIGINT"}, {"first_key", "STRING"}, {"last_key", "STRING"}},
     fill_chunks};
 static const struct fact_table *const tables[] = {&operators, &windows, &sources, &chunks};

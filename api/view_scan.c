@@ -26,6 +26,7 @@ struct view_scan {
     struct strbuf cell_key;
     // ranges of keys
     struct strbuf prefix;      // of the key, behind the window
+    struct str first_field;    // of the prefix
     bool by_window;            // one range a window of the index
     size_t next_window;
     bool opened, ended;        // the only range was opened; there is none left
@@ -114,6 +115,14 @@ static void close_source(struct view_scan *scan) {
 static tide_status next_entry(struct view_scan *scan, struct state_entry *out, bool *out_found, tide_error *err) {
     *out_found = false;
     while (!scan->ended) {
+        if (scan->source == NULL && scan->by_window && !scan->range.has_window && scan->next_window == 0) {
+            // In all windows: the key filter, if there is one, says which chunks to read.
+            bool filtered;
+            TIDE_TRY(tide__savepoint_entries_with(scan->savepoint, scan->view->table, scan->first_field, &filtered, &scan->source, err));
+            scan->by_window = !filtered;
+            scan->opened = filtered;
+            if (!filtered) close_source(scan);
+        }
         if (scan->source == NULL) {
             if (!next_range(scan)) break;
             TIDE_TRY(tide__savepoint_entries(scan->savepoint, scan->view->table, tide__strbuf_str(&scan->lower),
@@ -252,6 +261,7 @@ static void make_prefix(struct view_scan *scan) {
         const struct view_condition *condition = condition_on(scan, f);
         if (condition == NULL) break;
         tide__strbuf_append_str(&scan->prefix, condition->key_form);
+        if (f == 0) scan->first_field = condition->key_form;
     }
     const struct savepoint_table *table = scan->view->stored;
     scan->by_window = scan->view->windowed && scan->prefix.len > 0 && table->window_count <= SAVEPOINT_WINDOWS_MAX;

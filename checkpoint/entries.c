@@ -1,6 +1,7 @@
 // The entries of one file as a stream, chunk by chunk.
 #include "base/alloc.h"
 #include "checkpoint/format.h"
+#include "checkpoint/key_filter.h"
 #include "checkpoint/reader.h"
 
 #include <string.h>
@@ -54,6 +55,17 @@ const char *tide__savepoint_chunk(const struct savepoint *savepoint, uint32_t ta
                               out);
 }
 
+const char *tide__savepoint_filter(const struct savepoint *savepoint, size_t table, struct frame_reader *reader, struct str *out) {
+    const struct savepoint_table *of = &savepoint->info.tables[table];
+    const char *bad = tide__frame_read(savepoint->fd, of->filter.offset, of->filter.length, of->filter.raw_length,
+                                       of->filter.checksum, reader, out);
+    struct str rest = bad == NULL ? *out : (struct str){0}, one;
+    for (uint32_t i = 0; bad == NULL && i < of->chunk_count; i++)
+        if (!tide__key_filter_take(&rest, &one)) bad = "it has fewer filters than the table has chunks";
+    if (bad == NULL && rest.len > 0) bad = "it has more filters than the table has chunks";
+    return bad;
+}
+
 bool tide__chunk_walk_next(struct chunk_walk *walk) {
     const struct savepoint_info *info = &walk->savepoint->info;
     bool delta = info->depth > 0;
@@ -81,12 +93,20 @@ static void remember_failure(struct chunk_stream *stream, const struct savepoint
     tide__savepoint_remember(stream->owner, &failure);
 }
 
+// Does the key filter say that the chunk has nothing of what is looked for? To be asked of each chunk in turn.
+static bool is_filtered(struct chunk_stream *stream) {
+    struct str filter;
+    if (stream->filters.data == NULL || !tide__key_filter_take(&stream->filters, &filter)) return false;
+    return !tide__key_filter_may_have(filter, stream->field);
+}
+
 // Opens the next chunk; false if there is none in the range or it is broken.
 static bool next_chunk(struct chunk_stream *stream) {
     const struct savepoint_chunk *index = NULL;
     while (stream->next < stream->count) {
         index = &stream->chunks[stream->next];
-        bool passed = stream->lower.len > 0 && index->end.len > 0 && tide__str_cmp(index->end, stream->lower) <= 0;
+        bool passed = is_filtered(stream);
+        passed |= stream->lower.len > 0 && index->end.len > 0 && tide__str_cmp(index->end, stream->lower) <= 0;
         if (!passed && !tide__key_ranges_cover(&stream->hidden, index->first_key, index->end)) break;
         stream->next++;
     }

@@ -143,6 +143,13 @@ static Tide__Pb__Table *pack_table(const struct savepoint_table *table, struct a
     pack_windows(table, message, arena);
     message->n_chunks = table->chunk_count;
     message->chunks = pack_chunks(table->chunks, table->chunk_count, arena);
+    if (table->filter.length == 0) return message;
+    MESSAGE(arena, filter, Tide__Pb__Filter, TIDE__PB__FILTER__INIT);
+    filter->offset = table->filter.offset;
+    filter->length = table->filter.length;
+    filter->raw_length = table->filter.raw_length;
+    filter->checksum = table->filter.checksum;
+    message->filter = filter;
     return message;
 }
 

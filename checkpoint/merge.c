@@ -26,6 +26,8 @@ struct merge {
     bool broken;               // an input broke off
     bool given;                // the entry of the least input was given out: it goes on first
     struct strbuf key, value, other;
+    struct frame_reader filter;  // the key filters of the only input's chunks
+    struct strbuf field;
 };
 
 // --- the heap -----------------------------------------------------------------------------------------------------
@@ -142,6 +144,8 @@ static void merge_free(struct state_source *source) {
     tide__strbuf_deinit(&merge->key);
     tide__strbuf_deinit(&merge->value);
     tide__strbuf_deinit(&merge->other);
+    tide__strbuf_deinit(&merge->field);
+    tide__frame_reader_deinit(&merge->filter);
     tide__free(merge);
 }
 
@@ -188,8 +192,20 @@ static void hide(struct key_ranges *hidden, const struct key_ranges *ranges) {
         tide__key_ranges_add(hidden, ranges->items[k].lower, ranges->items[k].upper);
 }
 
-static void open_inputs(struct merge *merge, uint32_t table, const struct key_ranges *missing) {
+// A full file's only input asks the key filter. A broken one is not used: it loses nothing.
+static void use_filter(struct merge *merge, uint32_t table, struct str field) {
+    const struct savepoint_table *of = &merge->savepoint->info.tables[table];
+    if (field.len == 0 || merge->savepoint->info.depth > 0 || of->filter.length == 0) return;
+    tide__strbuf_append_str(&merge->field, field);
+    struct str filters;
+    if (tide__savepoint_filter(merge->savepoint, table, &merge->filter, &filters) != NULL) return;
+    merge->inputs[0].stream.filters = filters;
+    merge->inputs[0].stream.field = tide__strbuf_str(&merge->field);
+}
+
+static void open_inputs(struct merge *merge, uint32_t table, struct str field, const struct key_ranges *missing) {
     add_inputs(merge, merge->savepoint, table);
+    use_filter(merge, table, field);
     for (size_t i = 0; i < merge->input_count; i++) {
         struct input *input = &merge->inputs[i];
         hide(&input->stream.hidden, missing);
@@ -202,7 +218,7 @@ static void open_inputs(struct merge *merge, uint32_t table, const struct key_ra
     for (size_t i = merge->heap_count / 2; i-- > 0;) sift_down(merge, i);
 }
 
-static tide_status open_merge(struct savepoint *savepoint, size_t table, struct str lower, struct str upper,
+static tide_status open_merge(struct savepoint *savepoint, size_t table, struct str lower, struct str upper, struct str field,
                               const struct key_ranges *missing, struct state_source **out, tide_error *err) {
     *out = NULL;
     if (table >= savepoint->info.table_count)
@@ -216,17 +232,24 @@ static tide_status open_merge(struct savepoint *savepoint, size_t table, struct 
     size_t count = count_inputs(savepoint);
     merge->inputs = tide__calloc(count, sizeof *merge->inputs);
     merge->heap = tide__calloc(count, sizeof *merge->heap);
-    open_inputs(merge, (uint32_t)table, missing);
+    open_inputs(merge, (uint32_t)table, field, missing);
     *out = &merge->source;
     return TIDE_OK;
 }
 
 tide_status tide__savepoint_entries(struct savepoint *savepoint, size_t table, struct str lower, struct str upper,
                                     struct state_source **out, tide_error *err) {
-    return open_merge(savepoint, table, lower, upper, NULL, out, err);
+    return open_merge(savepoint, table, lower, upper, (struct str){0}, NULL, out, err);
+}
+
+tide_status tide__savepoint_entries_with(struct savepoint *savepoint, size_t table, struct str field, bool *out_filtered,
+                                         struct state_source **out, tide_error *err) {
+    TIDE_TRY(open_merge(savepoint, table, (struct str){0}, (struct str){0}, field, NULL, out, err));
+    *out_filtered = ((struct merge *)*out)->inputs[0].stream.filters.data != NULL;
+    return TIDE_OK;
 }
 
 tide_status tide__savepoint_entries_without(struct savepoint *savepoint, size_t table, const struct key_ranges *missing,
                                             struct state_source **out, tide_error *err) {
-    return open_merge(savepoint, table, (struct str){0}, (struct str){0}, missing, out, err);
+    return open_merge(savepoint, table, (struct str){0}, (struct str){0}, (struct str){0}, missing, out, err);
 }

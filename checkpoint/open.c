@@ -72,6 +72,13 @@ static tide_status check_layout(const struct savepoint *savepoint, tide_error *e
                                               err);
         at += walk.index->length;
     }
+    for (size_t i = 0; i < savepoint->info.table_count; i++) {
+        const struct savepoint_chunk *filter = &savepoint->info.tables[i].filter;
+        if (filter->length == 0) continue;
+        if (filter->offset != at || filter->length > savepoint->manifest_offset - at)
+            return broken(savepoint, at, "the index has a key filter at a wrong place", err);
+        at += filter->length;
+    }
     if (at != savepoint->manifest_offset) return broken(savepoint, at, "these bytes belong to nothing", err);
     return TIDE_OK;
 }

@@ -41,6 +41,8 @@ void tide__frame_reader_deinit(struct frame_reader *reader);
 const char *tide__savepoint_chunk(const struct savepoint *savepoint, uint32_t table,
                                   const struct savepoint_chunk *index, struct frame_reader *reader,
                                   struct arena *arena, struct chunk *out);
+// The key filter of a table, checked: as many as it has chunks. Valid until the reader reads again. NULL, or what is wrong.
+const char *tide__savepoint_filter(const struct savepoint *savepoint, size_t table, struct frame_reader *reader, struct str *out);
 // The error of a broken chunk.
 tide_status tide__savepoint_fail_chunk(const struct savepoint *savepoint, uint32_t table,
                                        const struct savepoint_chunk *index, const char *what, tide_error *err);
@@ -67,6 +69,7 @@ struct chunk_stream {
     bool open, ended;  // a chunk is open; nothing comes any more
     bool failed;       // because a chunk is broken
     struct str lower, upper;  // borrowed
+    struct str filters, field;  // key filters of the chunks from `next` on; none: data NULL. Borrowed
     struct key_ranges hidden;  // entries in here are passed over, chunks of nothing else not even read; owned
     size_t hidden_at;
     struct frame_reader reader;

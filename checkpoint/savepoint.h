@@ -80,16 +80,6 @@ struct savepoint_window {
     uint64_t entries, bytes;
 };
 
-struct savepoint_table {
-    struct state_table_desc desc;
-    uint64_t entries, key_bytes, value_bytes;  // raw
-    uint32_t chunk_count;
-    uint64_t window_count;                   // windowed tables
-    const struct savepoint_window *windows;  // at most SAVEPOINT_WINDOWS_MAX of them, by start
-    const struct savepoint_chunk *chunks;
-};
-#define SAVEPOINT_WINDOWS_MAX 10000
-
 struct savepoint_chunk {
     uint64_t offset;              // of its zstd frame in the file
     uint32_t length, raw_length;  // of the frame; of the protobuf message
@@ -99,6 +89,17 @@ struct savepoint_chunk {
     struct str end;                  // as read: every key of the chunk is below it; empty: there is no such bound
 };
 #define SAVEPOINT_INDEX_KEY 1024u
+
+struct savepoint_table {
+    struct state_table_desc desc;
+    uint64_t entries, key_bytes, value_bytes;  // raw
+    uint32_t chunk_count;
+    uint64_t window_count;                   // windowed tables
+    const struct savepoint_window *windows;  // at most SAVEPOINT_WINDOWS_MAX of them, by start
+    const struct savepoint_chunk *chunks;
+    struct savepoint_chunk filter;  // offset, lengths and checksum of its key filter; length 0: it has none
+};
+#define SAVEPOINT_WINDOWS_MAX 10000
 
 // What changed in one table: entries of a run, in key order, or a range that was dropped. Sections apply in their order.
 struct savepoint_section {
@@ -147,6 +148,10 @@ uint64_t tide__savepoint_base_id(const struct savepoint *savepoint);
 // damaged chunk ends the stream; tide__savepoint_status then has the error. The source must be freed before the savepoint.
 tide_status tide__savepoint_entries(struct savepoint *savepoint, size_t table, struct str lower, struct str upper,
                                     struct state_source **out, tide_error *err) TIDE_CHECKED;
+// The same of a windowed table, and only of chunks that may have a key whose first field behind the window is `field`, in any window: others
+// may be left out. *out_filtered false: the table has no key filter, and nothing was left out.
+tide_status tide__savepoint_entries_with(struct savepoint *savepoint, size_t table, struct str field, bool *out_filtered,
+                                         struct state_source **out, tide_error *err) TIDE_CHECKED;
 tide_status tide__savepoint_status(const struct savepoint *savepoint, tide_error *err);
 // Streams opened from now on leave out the keys of a damaged chunk and what lies between, and the failure of earlier streams
 // is forgotten.

@@ -3,6 +3,7 @@
 #include "checkpoint/format.h"
 #include "checkpoint/reader.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static tide_status check_file(const struct savepoint *savepoint, tide_error *err) {
@@ -58,12 +59,34 @@ static tide_status verify_file(const struct savepoint *savepoint, savepoint_dama
     return status;
 }
 
+// A broken key filter loses nothing, but the file is damaged.
+static tide_status verify_filters(const struct savepoint *savepoint, savepoint_damage_fn *damaged, void *ctx, tide_error *err) {
+    struct frame_reader reader = {0};
+    tide_status status = TIDE_OK;
+    for (size_t i = 0; savepoint->info.depth == 0 && i < savepoint->info.table_count; i++) {
+        const struct savepoint_table *table = &savepoint->info.tables[i];
+        struct str raw;
+        const char *bad = table->filter.length == 0 ? NULL : tide__savepoint_filter(savepoint, i, &reader, &raw);
+        if (bad == NULL) continue;
+        char what[160];
+        snprintf(what, sizeof what, "the key filter of \"%.80s\": %s", table->desc.name, bad);
+        tide__fail(err, TIDE_ERR_SAVEPOINT, "broken savepoint %s: %s", savepoint->path, what);
+        status = TIDE_ERR_SAVEPOINT;
+        struct savepoint_damage damage = {.path = savepoint->path, .what = what};
+        if (damaged != NULL) damaged(ctx, &damage);
+    }
+    tide__frame_reader_deinit(&reader);
+    return status;
+}
+
 // Of the file and of those below it, the full one first.
 static tide_status verify_chain(const struct savepoint *savepoint, savepoint_damage_fn *damaged, void *ctx,
                                 struct losses *losses, tide_error *err) {
     tide_status below = TIDE_OK;
     if (savepoint->parent != NULL) below = verify_chain(savepoint->parent, damaged, ctx, losses, err);
     tide_status status = verify_file(savepoint, damaged, ctx, losses, err);
+    tide_status filters = verify_filters(savepoint, damaged, ctx, err);
+    if (status == TIDE_OK) status = filters;
     return below != TIDE_OK ? below : status;
 }
 

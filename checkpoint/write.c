@@ -55,6 +55,7 @@ void tide__table_writer_begin(struct file_writer *file, struct table_writer *tab
 
 static tide_status put_chunk(struct file_writer *file, struct table_writer *table, tide_error *err) {
     if (file->chunk.entries == 0) return TIDE_OK;
+    if (table->out.desc.kind == STATE_TABLE_WINDOWED) tide__key_filter_end_chunk(&table->filter);
     table->chunks = tide__grow(table->chunks, &table->chunk_cap, table->chunk_count + 1, sizeof *table->chunks);
     return tide__file_writer_put_chunk(file, &table->chunks[table->chunk_count++], err);
 }
@@ -67,11 +68,13 @@ tide_status tide__table_writer_add(struct file_writer *file, struct table_writer
     table->out.entries++;
     table->out.key_bytes += key.len;
     table->out.value_bytes += value.len;
-    if (tide__chunk_add(&file->chunk, key, value)) return TIDE_OK;
-    TIDE_TRY(put_chunk(file, table, err));
-    bool fits = tide__chunk_add(&file->chunk, key, value);
-    assert(fits);
-    (void)fits;
+    if (!tide__chunk_add(&file->chunk, key, value)) {
+        TIDE_TRY(put_chunk(file, table, err));
+        bool fits = tide__chunk_add(&file->chunk, key, value);
+        assert(fits);
+        (void)fits;
+    }
+    if (table->out.desc.kind == STATE_TABLE_WINDOWED) tide__key_filter_add(&table->filter, &table->out.desc, key);
     return TIDE_OK;
 }
 
@@ -84,7 +87,15 @@ tide_status tide__table_writer_end(struct file_writer *file, struct table_writer
     return TIDE_OK;
 }
 
+tide_status tide__table_writer_put_filter(struct file_writer *file, struct table_writer *table, tide_error *err) {
+    const struct key_filter_builder *filter = &table->filter;
+    bool useful = !filter->given_up && table->windows.count >= KEY_FILTER_WINDOWS_MIN && table->chunk_count >= KEY_FILTER_CHUNKS_MIN;
+    if (!useful) return TIDE_OK;
+    return tide__file_writer_put_filter(file, tide__strbuf_str(&filter->out), &table->out.filter, err);
+}
+
 void tide__table_writer_deinit(struct table_writer *table) {
+    tide__key_filter_deinit(&table->filter);
     tide__free(table->chunks);
     tide__free(table->windows.items);
 }
@@ -134,6 +145,7 @@ static tide_status write_tables(struct file_writer *file, const struct savepoint
                                            : copy_savepoint(file, &tables[i], origin, i, err));
         TIDE_TRY(tide__table_writer_end(file, &tables[i], err));
     }
+    for (size_t i = 0; i < count; i++) TIDE_TRY(tide__table_writer_put_filter(file, &tables[i], err));
     struct savepoint_table *all = ARENA_ARRAY(&file->arena, struct savepoint_table, count + 1);
     for (size_t i = 0; i < count; i++) all[i] = tables[i].out;
     struct savepoint_info info = *given;

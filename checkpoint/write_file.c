@@ -88,6 +88,14 @@ tide_status tide__file_writer_put_chunk(struct file_writer *writer, struct savep
     return put_frame(writer, &out->length, &out->checksum, err);
 }
 
+tide_status tide__file_writer_put_filter(struct file_writer *writer, struct str filter, struct savepoint_chunk *out,
+                                         tide_error *err) {
+    tide__strbuf_clear(&writer->raw);
+    tide__strbuf_append_str(&writer->raw, filter);
+    *out = (struct savepoint_chunk){.offset = writer->offset, .raw_length = (uint32_t)filter.len};
+    return put_frame(writer, &out->length, &out->checksum, err);
+}
+
 static tide_status put_manifest(struct file_writer *writer, const struct savepoint_info *given, tide_error *err) {
     struct savepoint_info info = *given;
     info.format_version = SAVEPOINT_FORMAT_VERSION;

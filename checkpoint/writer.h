@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "checkpoint/chunk.h"
 #include "checkpoint/format.h"
+#include "checkpoint/key_filter.h"
 #include "checkpoint/savepoint.h"
 
 // A file that is written beside its place and renamed when it is whole. Memory: one chunk, its frame, and the index.
@@ -26,6 +27,9 @@ tide_status tide__file_writer_open(struct file_writer *writer, const char *path,
 // Writes writer->chunk, which is not empty, and clears it.
 tide_status tide__file_writer_put_chunk(struct file_writer *writer, struct savepoint_chunk *out,
                                         tide_error *err) TIDE_CHECKED;
+// A frame that is no chunk.
+tide_status tide__file_writer_put_filter(struct file_writer *writer, struct str filter, struct savepoint_chunk *out,
+                                         tide_error *err) TIDE_CHECKED;
 // Manifest and footer; fsync, rename, folder fsync.
 tide_status tide__file_writer_finish(struct file_writer *writer, const struct savepoint_info *info,
                                      tide_error *err) TIDE_CHECKED;
@@ -48,6 +52,7 @@ struct table_writer {
     struct savepoint_chunk *chunks;
     size_t chunk_count, chunk_cap;
     struct window_list windows;
+    struct key_filter_builder filter;
 };
 void tide__table_writer_begin(struct file_writer *file, struct table_writer *table, uint32_t index,
                               const struct state_table_desc *desc);
@@ -55,6 +60,8 @@ tide_status tide__table_writer_add(struct file_writer *file, struct table_writer
                                    struct str value, tide_error *err) TIDE_CHECKED;
 // table->out is complete then.
 tide_status tide__table_writer_end(struct file_writer *file, struct table_writer *table, tide_error *err) TIDE_CHECKED;
+// Behind all chunks of all tables: the table's key filter, if it is worth having.
+tide_status tide__table_writer_put_filter(struct file_writer *file, struct table_writer *table, tide_error *err) TIDE_CHECKED;
 void tide__table_writer_deinit(struct table_writer *table);
 
 // Is the entry one that a savepoint can hold?

@@ -3,7 +3,7 @@
 
 usage: inspecting.py [--bin PATH] [-v] [NAME]...      as run.py
 """
-import collections, html.parser, json, subprocess, sys
+import collections, hashlib, html.parser, json, subprocess, sys
 
 import run
 from run import Place, need
@@ -269,6 +269,34 @@ def test_two_savepoints_are_compared(p):
     p.run('run', 'other.sql', '--stop-with-savepoint', 'f.sp', '--after', 767, '-o', 'tsv', exit=0)
     need('are not compared' in p.run('inspect', 'a.sp', '--diff', 'f.sp', exit=0).stderr, 'other keys')
     p.run('inspect', 'a.sp', '--diff', 'none.sp', exit=3)
+
+
+def test_a_key_filter_spares_chunks(p):
+    keys = [hashlib.md5(str(i).encode()).hexdigest() for i in range(80000)]
+    p.write('t.csv', ''.join(f'{stamp(i)[:19]},{k},{i},1.00,0\n' for i, k in enumerate(keys)))
+    p.write('job.sql', TABLE.replace("'1' SECOND", "'2' DAY") + f'SELECT window_start, k, COUNT(*), SUM(v) FROM {TUMBLE.replace("1", "10")} GROUP BY window_start, window_end, k;\n')
+    p.run('run', 'job.sql', '--stop-with-savepoint', 'a.sp', '--after', 80000, '-o', 'tsv', exit=0)
+    p.run('savepoint', 'verify', 'a.sp', exit=0)
+    chunks = sql(p, 'a.sp', 'SELECT chunk, file_offset, frame_bytes, first_key FROM chunks ORDER BY chunk')
+    need(len(chunks) >= 4, f'{len(chunks)} chunks')
+    for i in (0, 5, 39999, 79999):
+        need([(e['SUM(v)'], e['window_start']) for e in entries(p, 'a.sp', '--key', 'k=' + keys[i])] == [(i, stamp(i // 600 * 600))], f'key {i}')
+    need(entries(p, 'a.sp', '--key', 'k=none') == [], 'a key that is not there')
+    data = (p.folder / 'a.sp').read_bytes()
+
+    def spoiled(at):
+        bad = bytearray(data); bad[at] ^= 1
+        (p.folder / 'bad.sp').write_bytes(bad)
+    spoiled(chunks[0]['file_offset'] + 40)            # only what may hold the key is read
+    need(len(entries(p, 'bad.sp', '--key', 'k=' + keys[79999])) == 1, 'another chunk was read')
+    behind = chunks[-1]['file_offset'] + chunks[-1]['frame_bytes']
+    spoiled(behind + 100)                             # the filter: found by verify, and not needed
+    need('key filter' in p.run('savepoint', 'verify', 'bad.sp', exit=3).stderr, 'verify')
+    need(len(entries(p, 'bad.sp', '--key', 'k=' + keys[79999])) == 1, 'a broken filter loses a key')
+    p.run('savepoint', 'salvage', 'bad.sp', '-o', 'new.sp', exit=0)
+    p.run('savepoint', 'verify', 'new.sp', exit=0)
+    need((p.folder / 'new.sp').stat().st_size == len(data), 'salvage makes the filter anew')
+    p.run('run', 'job.sql', '--from', 'a.sp', '-o', 'tsv', exit=0)
 
 
 class Tags(html.parser.HTMLParser):
