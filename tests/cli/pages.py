@@ -8,15 +8,16 @@ import pathlib, re, subprocess, sys
 import run
 from run import need
 
-TABLES = {'run.c': {'': ['run']}, 'explain.c': {'': ['explain']}, 'inspect.c': {'': ['inspect']}, 'savepoint.c': {'': ['savepoint']},
+TABLES = {'run.c': {'': ['run']}, 'explain.c': {'': ['explain']}, 'inspect.c': {'': ['inspect']}, 'savepoint.c': {'': ['savepoint']}, 'check.c': {'': ['check']},
           'status.c': {'status_options': ['status'], 'query_options': ['query']}}
+HIDDEN = {'rules-document'}  # for our own pages only
 
 
 def options_of(file, table):
     text = (run.ROOT / 'tools' / file).read_text()
     name = table or 'long_options'
     body = re.search(r'struct option ' + name + r'\[\] = \{(.*?)\};', text, re.S).group(1)
-    return re.findall(r'\{"([a-z-]+)",', body)
+    return [o for o in re.findall(r'\{"([a-z-]+)",', body) if o not in HIDDEN]
 
 
 def make(p):
