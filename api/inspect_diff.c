@@ -12,6 +12,7 @@
 #include "engine/codec/key.h"
 #include "engine/expr/eval.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { WINDOW_BYTES = 16, PIECE_BYTES = 8 };
@@ -395,7 +396,8 @@ static void warn_incomparable(struct diff *d, const struct pair *pair) {
     if (d->handler->on_message == NULL) return;
     tide_error message;
     tide__error_clear(&message);
-    tide__fail(&message, TIDE_OK, "the entries of %s are not compared: their keys differ in columns or types", pair->view->name);
+    snprintf(message.message, sizeof message.message, "the entries of %s are not compared: their keys differ in columns or types",
+             pair->view->name);
     d->handler->on_message(d->handler->ctx, TIDE_WARNING, &message);
 }
 

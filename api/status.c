@@ -171,7 +171,7 @@ tide_status tide_job_query(const char *state_dir, const char *sql, size_t sql_le
     if (!running && handler->on_message != NULL) {
         tide_error note;
         tide__error_clear(&note);
-        tide__fail(&note, TIDE_OK, "no job runs in %s: this is its newest checkpoint", state_dir);
+        snprintf(note.message, sizeof note.message, "no job runs in %s: this is its newest checkpoint", state_dir);
         handler->on_message(handler->ctx, TIDE_NOTE, &note);
     }
     return tide_inspect_sql(state_dir, sql, sql_len, handler, err);

@@ -38,7 +38,11 @@ tide_status tide__savepoint_status(const struct savepoint *savepoint, tide_error
 void tide__savepoint_pass_over(struct savepoint *savepoint, size_t table, const struct savepoint_chunk *chunk) {
     if (savepoint->passed == NULL)
         savepoint->passed = ARENA_ARRAY(&savepoint->arena, struct key_ranges, savepoint->info.table_count + 1);
-    tide__key_ranges_add(&savepoint->passed[table], chunk->first_key, chunk->end);
+    // The chunk may be that of another opening of the file.
+    struct arena *arena = &savepoint->arena;
+    struct str first = {tide__arena_strndup(arena, chunk->first_key.data, chunk->first_key.len), chunk->first_key.len};
+    struct str end = {chunk->end.len > 0 ? tide__arena_strndup(arena, chunk->end.data, chunk->end.len) : "", chunk->end.len};
+    tide__key_ranges_add(&savepoint->passed[table], first, end);
     pthread_mutex_lock(&savepoint->lock);
     tide__error_clear(&savepoint->failure);
     pthread_mutex_unlock(&savepoint->lock);
