@@ -115,6 +115,26 @@ static tide_status wrap_json(struct select_scope *s, const struct ast_expr *ast,
     return TIDE_OK;
 }
 
+// Shares must lie in [0, 1]. Flink finds that out when the first row comes.
+static tide_status check_shares(struct binder *b, const struct expr *expr) {
+    while (expr->kind == EXPR_CALL && strcmp(expr->function->name, "CAST") == 0) expr = expr->args[0];
+    if (expr->type->kind == TYPE_ARRAY) {
+        for (uint32_t i = 0; i < expr->arg_count; i++) TIDE_TRY(check_shares(b, expr->args[i]));
+        return TIDE_OK;
+    }
+    struct type share = tide__type_make(TYPE_DOUBLE, true);
+    struct expr *number = NULL;
+    struct value value;
+    if (!tide__type_is_numeric(expr->type)) return TIDE_OK;
+    struct expr *copy = ARENA_NEW(b->arena, struct expr);
+    *copy = *expr;
+    TIDE_TRY(tide__expr_cast(&b->infer, copy, tide__type_copy(b->arena, &share), &number, b->err));
+    TIDE_TRY(tide__expr_constant(&b->infer, number, &value, b->err));
+    if (value.is_null || (value.f64 >= 0 && value.f64 <= 1)) return TIDE_OK;
+    return tide__fail_at(b->err, TIDE_ERR_RUNTIME, expr->pos, "the share of PERCENTILE must be from 0 to 1, not %g",
+                         value.f64);
+}
+
 // PERCENTILE's share, or array of shares, is a parameter.
 static tide_status take_share(struct select_scope *s, const struct ast_expr *ast, struct bound_aggregate *bound) {
     if (strcmp(bound->call.aggregate->name, "PERCENTILE") != 0) return TIDE_OK;
@@ -138,11 +158,11 @@ static tide_status take_share(struct select_scope *s, const struct ast_expr *ast
     tide_error ignored;
     tide__error_clear(&ignored);
     if (tide__expr_constant(&b->infer, bound->args[1], &bound->call.parameter, &ignored) != TIDE_OK ||
-        bound->call.parameter.is_null || !tide__type_same(bound->args[1]->type, type) ||
-        (type->kind == TYPE_DOUBLE && !(bound->call.parameter.f64 >= 0 && bound->call.parameter.f64 <= 1))) {
+        bound->call.parameter.is_null || !tide__type_same(bound->args[1]->type, type)) {
         return tide__fail_at(b->err, TIDE_ERR_VALIDATE, ast->args.items[1]->pos,
                              "the share of PERCENTILE must be a constant from 0 to 1");
     }
+    TIDE_TRY(check_shares(b, bound->args[1]));
     bound->args[1] = bound->args[2];
     bound->call.arg_types[1] = bound->call.arg_types[2];
     bound->args[2] = NULL;

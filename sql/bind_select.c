@@ -87,6 +87,8 @@ static const char *item_name(struct select *select, const struct ast_select_item
     if (ast->expr->kind == AST_EXPR_COLUMN) {
         return tide__bind_name(b, ast->expr->path.parts[ast->expr->path.count - 1].text);
     }
+    // CURRENT_DATE without parentheses is a name to Flink's parser, as it is written.
+    if (ast->expr->niladic) return tide__bind_name(b, ast->expr->path.parts[0].text);
     return tide__arena_printf(b->arena, "EXPR$%u", select->item_count - 1);
 }
 

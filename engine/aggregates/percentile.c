@@ -45,11 +45,12 @@ static double value_at(const struct weighted *items, size_t n, int64_t place) {
     return items[i].value;
 }
 
+// With places counted from 1 and the two terms in this order: the last digits are Flink's.
 static double percentile(const struct weighted *items, size_t n, int64_t total, double share) {
-    double place = (double)(total - 1) * share, below = floor(place), above = ceil(place);
-    double low = value_at(items, n, (int64_t)below), high = value_at(items, n, (int64_t)above);
+    double place = share * (double)(total - 1) + 1, below = floor(place), above = ceil(place);
+    double low = value_at(items, n, (int64_t)below - 1), high = value_at(items, n, (int64_t)above - 1);
     if (below == above || low == high) return low;
-    return low + (place - below) * (high - low);
+    return (above - place) * low + (place - below) * high;
 }
 
 static struct weighted *sorted(const struct list *list, size_t *out_count, int64_t *out_total, struct arena *arena) {
@@ -78,6 +79,10 @@ static void put_array(const struct aggregator *a, const struct weighted *items, 
         values[i].f64[0] = percentile(items, n, total, tide__double_at(&shares[i], 0));
     }
     struct strbuf bytes = {0};
+    if (count == 0) {  // seen on Flink: no shares, no array
+        set_null(column, row);
+        return;
+    }
     tide__nested_append(a->type, values, count, 0, &bytes);
     column->str[row] = (struct str){tide__arena_strndup(arena, bytes.data, bytes.len), bytes.len};
     tide__strbuf_deinit(&bytes);
