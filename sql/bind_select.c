@@ -223,12 +223,18 @@ static tide_status join_subqueries(struct select *select) {
 
 static tide_status rewrite_over(struct select_scope *scope, const struct aggregated *aggregated,
                                 struct bound_over *over) {
+    struct arena *arena = scope->binder->arena;
+    // The calls that one AVG is computed by share their window: each gets its own copy.
+    struct expr **partitions = ARENA_ARRAY(arena, struct expr *, over->partition_count);
+    struct expr **sorts = ARENA_ARRAY(arena, struct expr *, over->sort_count);
     for (uint32_t i = 0; i < over->partition_count; i++) {
-        TIDE_TRY(tide__bind_after_aggregation(scope, aggregated, over->partitions[i], &over->partitions[i]));
+        TIDE_TRY(tide__bind_after_aggregation(scope, aggregated, over->partitions[i], &partitions[i]));
     }
     for (uint32_t i = 0; i < over->sort_count; i++) {
-        TIDE_TRY(tide__bind_after_aggregation(scope, aggregated, over->sort_exprs[i], &over->sort_exprs[i]));
+        TIDE_TRY(tide__bind_after_aggregation(scope, aggregated, over->sort_exprs[i], &sorts[i]));
     }
+    over->partitions = partitions;
+    over->sort_exprs = sorts;
     struct bound_aggregate *call = &over->aggregate;
     for (uint32_t i = 0; i < 4 && call->args[i] != NULL; i++) {
         TIDE_TRY(tide__bind_after_aggregation(scope, aggregated, call->args[i], &call->args[i]));

@@ -54,7 +54,7 @@ struct sql_session {
     bool checking;  // plans are compared, not run
     bool batch_mode;
     bool mini_batch;
-    int64_t auto_watermark_interval_ms, checkpoint_interval_ms;
+    int64_t auto_watermark_interval_ms, checkpoint_interval_ms, state_ttl_ms;
 };
 
 // Splits catalog.database.name; fails for an unknown catalogue. *out_database is the current one if none is written.

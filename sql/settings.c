@@ -159,15 +159,6 @@ static tide_status set_duration(const struct ast_option *option, int64_t *out_ms
     return TIDE_OK;
 }
 
-static tide_status set_ttl(const struct sql_session *session, const struct ast_option *option, tide_error *err) {
-    int64_t ttl = 0;
-    TIDE_TRY(set_duration(option, &ttl, err));
-    if (ttl == 0 || session->checking) return TIDE_OK;
-    tide__fail_at(err, TIDE_ERR_PLAN, option->value_pos,
-                  "\"table.exec.state.ttl\" is not supported yet: state is kept");
-    return tide__fail_hint(err, "leave it out or set it to 0");
-}
-
 static tide_status check_parallelism(const struct ast_option *option, tide_error *err) {
     struct str text = option->value;
     bool number = text.len > 0 && text.len < 10 && text.data[0] != '0';
@@ -195,7 +186,7 @@ static tide_status apply(struct sql_session *session, enum setting_kind kind, co
         }
         session->mini_batch = tide__str_ieq_c(option->value, "true");
         return TIDE_OK;
-    case SETTING_STATE_TTL: return set_ttl(session, option, err);
+    case SETTING_STATE_TTL: return set_duration(option, &session->state_ttl_ms, err);
     case SETTING_PARALLELISM: return check_parallelism(option, err);
     }
     return TIDE_OK;

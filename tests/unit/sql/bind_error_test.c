@@ -217,7 +217,7 @@ static const struct error_case {
     {"SET 'table.local-time-zone' = 'Mars'",
      "ERROR validate: 2:31 \"Mars\" is no value for \"table.local-time-zone\" | expected a time zone: UTC, GMT+08:00 or a name such as Asia/Shanghai\n"},
     {"SET 'table.exec.state.ttl' = '1 h'",
-     "ERROR plan: 2:30 \"table.exec.state.ttl\" is not supported yet: state is kept | leave it out or set it to 0\n"},
+     "WARNING 2:5 \"table.exec.state.ttl\" has no effect: all state is kept | the rows are those of a Flink in which no state has expired\n"},
     {"SET 'table.exec.stat.ttl' = '1 h'",
      "WARNING 2:5 unknown option \"table.exec.stat.ttl\": it has no effect | did you mean \"table.exec.state.ttl\"?\n"},
     {"DESCRIBE nope",
