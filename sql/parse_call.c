@@ -256,8 +256,8 @@ static bool parse_trim(struct parser *p, struct ast_expr *call) {
     push_symbol(p, call, pos, side);
     struct ast_expr *first = NULL;
     if (!(has_side && at_word(p, K_FROM)) && !(first = tide__parse_expression(p))) return false;
-    bool from = has_side ? tide__parser_expect_word(p, K_FROM) : tide__parser_accept_word(p, K_FROM);
-    if (has_side && !from) return false;
+    // Calcite also takes BOTH 'x' without FROM.
+    bool from = tide__parser_accept_word(p, K_FROM);
     if (!first || !from) {
         struct ast_expr *blank = tide__parse_new(p, AST_EXPR_LITERAL, pos);
         blank->literal = LITERAL_STRING;

@@ -171,6 +171,30 @@ static tide_status cannot_compare(struct infer_context *ctx, struct expr *call, 
     return tide__fail_hint(err, "CAST one side to the other's type");
 }
 
+// A string beside a date or a time is read as one. A literal that is none is found now.
+static tide_status read_as_time(struct infer_context *ctx, struct expr *call, uint32_t i, const struct type *type,
+                                tide_error *err) {
+    struct expr *arg = call->args[i];
+    const struct type *to = tide__type_with_nullable(ctx->arena, type, true);
+    TIDE_TRY(tide__expr_cast_explicit(ctx, arg, to, false, arg->pos, &call->args[i], err));
+    struct value value;
+    tide_error why;
+    tide__error_clear(&why);
+    if (arg->kind != EXPR_LITERAL || tide__expr_constant(ctx, call->args[i], &value, &why) == TIDE_OK) return TIDE_OK;
+    return tide__fail_at(err, TIDE_ERR_VALIDATE, arg->pos, "the string is no %s", tide__type_text(ctx->arena, to));
+}
+
+// Rows, arrays and maps compare if their parts have a common type.
+static tide_status coerce_nested(struct infer_context *ctx, struct expr *call, uint32_t i, uint32_t j,
+                                 tide_error *err) {
+    const struct type *pair[] = {call->args[i]->type, call->args[j]->type};
+    const struct type *common = NULL;
+    if (pair[0]->kind != pair[1]->kind || !tide__type_common(ctx->arena, pair, 2, &common))
+        return cannot_compare(ctx, call, pair[0], pair[1], err);
+    TIDE_TRY(tide__infer_cast(ctx, call, i, *common, err));
+    return tide__infer_cast(ctx, call, j, *common, err);
+}
+
 tide_status tide__compare_coerce(struct infer_context *ctx, struct expr *call, uint32_t i, uint32_t j,
                                  tide_error *err) {
     struct type a = *call->args[i]->type, b = *call->args[j]->type;
@@ -181,8 +205,9 @@ tide_status tide__compare_coerce(struct infer_context *ctx, struct expr *call, u
         return tide__infer_cast(ctx, call, j, a, err);
     }
     if (comparable(&a, &b)) return TIDE_OK;
-    if (tide__type_is_string(&a) && is_time(&b)) return tide__infer_cast(ctx, call, i, b, err);
-    if (is_time(&a) && tide__type_is_string(&b)) return tide__infer_cast(ctx, call, j, a, err);
+    if (tide__type_is_string(&a) && is_time(&b)) return read_as_time(ctx, call, i, &b, err);
+    if (is_time(&a) && tide__type_is_string(&b)) return read_as_time(ctx, call, j, &a, err);
+    if (a.child_count > 0 && b.child_count > 0) return coerce_nested(ctx, call, i, j, err);
     if (!tide__type_is_timestamp(&a) || !tide__type_is_timestamp(&b)) return cannot_compare(ctx, call, &a, &b, err);
     const struct type *pair[] = {&a, &b};
     const struct type *common = NULL;
