@@ -296,6 +296,7 @@ struct plan_rank {
     enum tie_rule ties;
     int64_t rank_first, rank_last;
     bool has_rank;
+    bool limit;                // of an ORDER BY ... LIMIT, not of a ROW_NUMBER()
     bool deduplicate;          // keeps the first or last row a key by time attribute
     bool input_updates;        // the input has -U/+U/-D
     struct source_pos bound_pos;  // of the condition on the rank

@@ -366,6 +366,7 @@ static void fill(struct rank_filter *filter, const struct role *roles, struct pl
 void tide__plan_limit(struct binder *b, struct plan_node *node) {
     struct plan_rank *rank = &node->rank;
     const struct plan_node *input = node->inputs[0];
+    rank->limit = true;
     rank->input_updates = input->updates;
     if (rank->input_updates) rank->unique_key_count = unique_keys(b->arena, input, &rank->unique_keys);
     rank->only_rises = !b->infer.batch_mode && tide__plan_only_rises(node);

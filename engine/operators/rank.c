@@ -76,11 +76,12 @@ tide_status tide__rank_open(const struct operator_env *env, struct operator** ou
     assert(op->first >= 1 && op->last >= 1);
     op->fields = env->node->inputs[0]->field_count;
     op->keeps_all = op->plan->input_updates && !op->plan->only_rises;
-    op->numbered = op->plan->has_rank || op->first > 1;
+    // A rank that is always 1 is none.
+    op->numbered = (op->plan->has_rank && op->last > 1) || op->first > 1;
     // Seen on Flink: a Top-1 over insert-only rows is the one Top-N that leaves -U out if only a sink is behind it; but not by
     // one column, descending.
     bool newest = op->plan->sort_count == 1 && op->plan->sorts[0].descending;
-    bool top1 = op->last == 1 && !newest && !op->plan->input_updates && !op->plan->deduplicate;
+    bool top1 = op->last == 1 && !newest && !op->plan->limit && !op->plan->input_updates && !op->plan->deduplicate;
     op->update_before = !top1 || tide__plan_needs_update_before(env->plan, env->node);
     init_ranker(op);
     op->groups = tide__memtable_new(env->budget, sizeof(struct rank_group));
