@@ -129,6 +129,7 @@ static tide_status check_sides(const tide_check *check, struct arena *arena, str
                                          &waivers, err));
     TIDE_TRY(open_old(check, arena, old, err));
     const tide_check_side *side = &check->new_side;
+    now->as_run = old->plans.as_run;
     TIDE_TRY(tide__api_plans_open(side->name, (struct str){side->sql, side->sql_len}, UINT32_MAX, arena, now, err));
     struct compat_request request = {
         .old_script = old->plans.script,

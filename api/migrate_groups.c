@@ -236,19 +236,24 @@ static const struct expr *output_of(const struct plan_node *expand, uint32_t set
     return expand->expand.outputs[set * expand->field_count + field];
 }
 
-// The new number of an old set: that of the one with the same columns; -1: there is none. Fields are told by name, which two
-// columns of one script's GROUP BY never share.
-static int32_t new_set(const struct plan_node *old_expand, const struct plan_node *new_expand, uint32_t set) {
-    for (uint32_t s = 0; s < new_expand->expand.set_count; s++) {
-        bool same = true;
-        for (uint32_t f = 0; f + 1 < old_expand->field_count && same; f++) {
-            uint32_t k = 0;
-            while (k + 1 < new_expand->field_count && strcmp(new_expand->fields[k].name, old_expand->fields[f].name) != 0) k++;
-            bool there = k + 1 < new_expand->field_count && !is_null(output_of(new_expand, s, k));
-            same = is_null(output_of(old_expand, set, f)) != there || k + 1 >= new_expand->field_count;
-        }
-        if (same) return (int32_t)s;
+// Fields are told by name, which two columns of one script's GROUP BY never share.
+static bool is_same_set(const struct plan_node *a, uint32_t a_set, const struct plan_node *b, uint32_t b_set) {
+    for (uint32_t f = 0; f + 1 < a->field_count; f++) {
+        uint32_t k = 0;
+        while (k + 1 < b->field_count && strcmp(b->fields[k].name, a->fields[f].name) != 0) k++;
+        bool known = k + 1 < b->field_count, there = known && !is_null(output_of(b, b_set, k));
+        if (known && is_null(output_of(a, a_set, f)) == there) return false;
     }
+    return true;
+}
+
+// The new number of an old set: that of the one with the same columns; -1: there is none. A set may stand there twice: the first
+// is the first.
+static int32_t new_set(const struct plan_node *old_expand, const struct plan_node *new_expand, uint32_t set) {
+    uint32_t before = 0;
+    for (uint32_t s = 0; s < set; s++) before += is_same_set(old_expand, s, old_expand, set);
+    for (uint32_t s = 0; s < new_expand->expand.set_count; s++)
+        if (is_same_set(old_expand, set, new_expand, s) && before-- == 0) return (int32_t)s;
     return -1;
 }
 

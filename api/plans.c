@@ -42,10 +42,10 @@ static tide_status compile_all(struct script_plans *plans, uint32_t only, struct
 
 tide_status tide__api_plans_open(const char *name, struct str sql, uint32_t only, struct arena *arena, struct script_plans *out,
                                  tide_error *err) {
-    *out = (struct script_plans){.script = {.name = name, .sql = sql}};
+    *out = (struct script_plans){.script = {.name = name, .sql = sql}, .as_run = out->as_run};
     out->parser = tide__parser_new(sql.data, sql.len);
     out->session = tide__sql_session_new();
-    tide__sql_session_set_checking(out->session);
+    if (!out->as_run) tide__sql_session_set_checking(out->session);
     tide_status status = compile_all(out, only, arena, err);
     if (status == TIDE_OK) return TIDE_OK;
     if (err->line > 0) {
@@ -83,11 +83,14 @@ static bool same_plan(const struct plan_description *a, const struct plan_descri
 
 tide_status tide__api_plans_of_savepoint(const struct savepoint_info *info, const char *name, struct arena *arena,
                                          struct script_plans *out, tide_error *err) {
-    TIDE_TRY(tide__api_plans_open(name, info->sql, info->statement_index, arena, out, err));
-    struct plan_description now = {0};
-    if (out->script.plan_count == 1) tide__plan_describe(out->script.plans[0], arena, &now);
-    if (out->script.plan_count == 1 && same_plan(&info->plan, &now)) return TIDE_OK;
-    tide__api_plans_close(out);
+    for (int as_run = 0; as_run <= 1; as_run++) {
+        out->as_run = as_run != 0;
+        TIDE_TRY(tide__api_plans_open(name, info->sql, info->statement_index, arena, out, err));
+        struct plan_description now = {0};
+        if (out->script.plan_count == 1) tide__plan_describe(out->script.plans[0], arena, &now);
+        if (out->script.plan_count == 1 && same_plan(&info->plan, &now)) return TIDE_OK;
+        tide__api_plans_close(out);
+    }
     tide__fail(err, TIDE_ERR_REFUSED, "%s was written by tidemark %s, which plans its script differently (engine.version)", name,
                info->writer_version);
     return tide__fail_hint(err, "Go on with that version, or begin without the savepoint.");

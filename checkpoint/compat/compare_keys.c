@@ -208,6 +208,13 @@ static bool has_set(const struct model_set *sets, uint32_t count, const char *te
     return false;
 }
 
+// A set may stand there twice: each gives its own rows.
+static uint32_t times(const struct model_set *sets, uint32_t count, const char *text) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) found += strcmp(sets[i].text, text) == 0;
+    return found;
+}
+
 static bool is_coarser(const struct model_set *coarse, const struct model_set *fine) {
     for (uint32_t i = 0; i < coarse->key_count; i++) {
         bool found = false;
@@ -258,7 +265,8 @@ static bool compare_sets(struct check *c, struct pair *pair) {
     struct model_set *olds = sets_of(c, pair->old_op, &old_count), *news = sets_of(c, pair->new_op, &new_count);
     if (pair->old_op->set_count == 0 && pair->new_op->set_count == 0) return false;
     bool merged = false, restarted = false, differ = old_count != new_count;
-    for (uint32_t i = 0; i < old_count; i++) differ |= !has_set(news, new_count, olds[i].text);
+    for (uint32_t i = 0; i < old_count; i++)
+        differ |= times(news, new_count, olds[i].text) != times(olds, old_count, olds[i].text);
     for (uint32_t i = 0; i < new_count; i++) {
         if (has_set(olds, old_count, news[i].text)) continue;
         differ = true;
