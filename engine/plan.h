@@ -301,7 +301,7 @@ struct plan_rank {
     bool input_updates;        // the input has -U/+U/-D
     struct source_pos bound_pos;  // of the condition on the rank
     const char *function;         // as above
-    bool only_rises;           // no -D; each -U stands before its +U, which is never worse
+    bool only_rises;           // a row of the input replaces the one with its unique keys and never ranks lower: the best are kept
     uint32_t unique_key_count; // of the input with updates: columns that identify a row; 0: the whole row
     uint32_t *unique_keys;
 };

@@ -370,8 +370,8 @@ enum monotone { MONOTONE_NONE, MONOTONE_CONSTANT, MONOTONE_RISES, MONOTONE_FALLS
 enum monotone tide__plan_monotone(const struct plan_node *node, uint32_t column);
 // Sets aggregate_call.forward of a group aggregate.
 void tide__plan_mark_forward(struct plan_node *group);
-// What plan_rank.only_rises says, of a PLAN_RANK that has all but it.
-bool tide__plan_only_rises(const struct plan_node *node);
+// What plan_rank.only_rises says, of a rank over `input` that has all but it.
+bool tide__plan_only_rises(struct binder *b, const struct plan_node *input, const struct plan_rank *rank);
 struct plan_node *tide__plan_merge_calcs(struct arena *arena, struct plan_node *node);
 TIDE_CHECKED tide_status tide__plan_push_filters(struct binder *b, struct plan_node *node);
 TIDE_CHECKED tide_status tide__plan_sort(struct binder *b, struct plan_node *node);

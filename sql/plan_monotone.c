@@ -1,6 +1,6 @@
 // Which values of updated rows only rise or only fall with each update, as Flink's planner derives it (FlinkRelMdModifiedMonotonicity):
-// the counts and maxima of a stream that is only inserted to. Then a Top-N by them needs its best rows only, and a MAX of them never
-// takes a row back, which shows in the changes that go out.
+// the counts and maxima of a stream that is only inserted to. Then a MAX of them never takes a
+// row back, which shows in the changes that go out. (Top-N: plan_rising.c.)
 #include "sql/bind.h"
 
 #include <string.h>
@@ -76,25 +76,4 @@ void tide__plan_mark_forward(struct plan_node *group) {
         bool extreme = strcmp(call->aggregate->name, "MAX") == 0 || strcmp(call->aggregate->name, "MIN") == 0;
         call->forward = extreme && of_group(group, group->group_aggregate.key_count + i) != MONOTONE_NONE;
     }
-}
-
-bool tide__plan_only_rises(const struct plan_node *node) {
-    const struct plan_rank *rank = &node->rank;
-    const struct plan_node *input = node->inputs[0];
-    if (!rank->input_updates || rank->sort_count == 0 || rank->unique_key_count == 0) return false;
-    for (uint32_t p = 0; p < rank->partition_count; p++) {
-        bool found = false;
-        for (uint32_t k = 0; k < rank->unique_key_count; k++) found |= rank->unique_keys[k] == rank->partitions[p];
-        if (!found) return false;
-    }
-    bool moves = false;
-    for (uint32_t i = 0; i < rank->sort_count; i++) {
-        enum monotone column = tide__plan_monotone(input, rank->sorts[i].column);
-        moves |= column != MONOTONE_CONSTANT;
-        if (column == MONOTONE_CONSTANT) continue;
-        if (column != (rank->sorts[i].descending ? MONOTONE_RISES : MONOTONE_FALLS)) return false;
-    }
-    // Each -U must stand right before its +U: nothing between may drop one of them.
-    while (input->kind == PLAN_CALC && input->calc.condition == NULL) input = input->inputs[0];
-    return moves && input->kind == PLAN_GROUP_AGGREGATE && !input->inputs[0]->updates;
 }

@@ -300,7 +300,7 @@ static void fill_rank(struct rank_filter *filter, const struct role *roles, stru
     rank->has_rank = true;
     rank->input_updates = node->inputs[0]->updates;
     if (rank->input_updates) rank->unique_key_count = unique_keys(arena, node->inputs[0], &rank->unique_keys);
-    rank->only_rises = tide__plan_only_rises(node);
+    rank->only_rises = tide__plan_only_rises(filter->binder, node->inputs[0], rank);
 }
 
 static void mark_deduplicate(struct rank_filter *filter, struct plan_node *node) {
@@ -369,7 +369,7 @@ void tide__plan_limit(struct binder *b, struct plan_node *node) {
     rank->limit = true;
     rank->input_updates = input->updates;
     if (rank->input_updates) rank->unique_key_count = unique_keys(b->arena, input, &rank->unique_keys);
-    rank->only_rises = !b->infer.batch_mode && tide__plan_only_rises(node);
+    rank->only_rises = tide__plan_only_rises(b, input, rank);
     // The first rows that come stay the first.
     node->updates = !b->infer.batch_mode && (input->updates || rank->sort_count > 0);
 }

@@ -1,12 +1,12 @@
-// Regular Top-N: the best rows of each partition so far, as a changelog. (Flink's AppendOnlyTopN, FastTop1, UpdatableTopN,
-// RetractableTopN.)
+// Regular Top-N: the best rows of each partition so far, as a changelog. (Flink's AppendOnlyTopN, FastTop1, RetractableTopN,
+// UpdatableTopN.)
 //
 //   input            kept                  goes out
 //   insert only      the best N            N = 1: +I, then -U/+U when a better row comes
-//   that only rises  the best N            a row that replaces its older self: -U/+U, of each shifted rank if ranks are wanted
 //   with updates     all rows              the rank is wanted, or the ranks do not begin with 1: -U/+U for each rank that
 //                                          now holds another row, +I or -D at the end
 //                                          else: -D of the row that falls out, +I of the one that comes in
+//   rows only rise   the best N        rank_rising.c
 //
 // In batch mode only the last state goes out, when the input ends. The first row by event time is first_row.c's.
 #include "engine/operators/rank.h"
@@ -33,6 +33,7 @@ static void free_group(void *payload, void *ctx) {
 static void close_rank(struct operator *base) {
     struct rank *op = self(base);
     tide__memtable_release(op->groups);
+    if (op->rows != NULL) tide__memtable_release(op->rows);
     for (size_t i = 0; i < op->gone_count; i++) tide__ranked_free(&op->ranker, op->gone[i]);
     tide__free(op->gone);
     tide__budget_release(op->env.budget, op->fresh_capacity * sizeof *op->fresh);
@@ -75,17 +76,17 @@ tide_status tide__rank_open(const struct operator_env *env, struct operator** ou
     op->last = (uint64_t)op->plan->rank_last;
     assert(op->first >= 1 && op->last >= 1);
     op->fields = env->node->inputs[0]->field_count;
-    op->keeps_all = op->plan->input_updates && !op->plan->only_rises;
     // A rank that is always 1 is none.
     op->numbered = (op->plan->has_rank && op->last > 1) || op->first > 1;
-    // Seen on Flink: a Top-1 over insert-only rows is the one Top-N that leaves -U out if only a sink is behind it; but not by
-    // one column, descending.
-    bool newest = op->plan->sort_count == 1 && op->plan->sorts[0].descending;
-    bool top1 = op->last == 1 && !newest && !op->plan->limit && !op->plan->input_updates && !op->plan->deduplicate;
+    // Seen on Flink: a Top-1 over insert-only rows is the one Top-N that leaves -U out if only a sink is behind it, and
+    // only if it does not rank by one descending column. Its planner takes every other Top-1 for a first-row deduplication.
+    bool descending = op->plan->sort_count == 1 && op->plan->sorts[0].descending;
+    bool top1 = op->last == 1 && !op->plan->limit && !op->plan->input_updates && !op->plan->deduplicate && !descending;
     op->update_before = !top1 || tide__plan_needs_update_before(env->plan, env->node);
     init_ranker(op);
     op->groups = tide__memtable_new(env->budget, sizeof(struct rank_group));
     tide__memtable_on_free(op->groups, free_group, op);
+    if (op->plan->only_rises) op->rows = tide__memtable_new(env->budget, sizeof(struct ranked_row *));
     tide__changes_init(&op->changes);
     tide__arena_init(&op->arena);
     tide__arena_init(&op->scratch);
@@ -108,20 +109,19 @@ struct rank_group *tide__rank_group(struct rank *op, struct str key, uint64_t ha
 
 // --- changes ----------------------------------------------------------------------------------------------------------------
 
-static void change(struct rank *op, const struct ranked_row *row, enum row_kind kind, uint64_t rank) {
+void tide__rank_change(struct rank *op, const struct ranked_row *row, enum row_kind kind, uint64_t rank) {
     if (op->env.plan->settings.batch_mode || rank < op->first || rank > op->last) return;
     if (kind == ROW_UPDATE_BEFORE && !op->update_before) return;
     tide__changes_add(&op->changes, tide__ranked_bytes(row), kind, (int64_t)rank);
 }
 
-// Keeps a row that has left until the changes that show it are sent.
-static void bury(struct rank *op, const struct rank_group *group, struct ranked_row *row) {
+void tide__rank_bury(struct rank *op, const struct rank_group *group, struct ranked_row *row) {
     tide__rank_state_left(op, group, row);
     op->gone = tide__grow(op->gone, &op->gone_capacity, op->gone_count + 1, sizeof *op->gone);
     op->gone[op->gone_count++] = row;
 }
 
-static tide_status send(struct rank *op, struct emitter *out, tide_error *err) {
+tide_status tide__rank_send(struct rank *op, struct emitter *out, tide_error *err) {
     TIDE_TRY(tide__changes_send(&op->changes, op->head.base.node, op->fields, op->env.batch_rows_max, out, err));
     for (size_t i = 0; i < op->gone_count; i++) tide__ranked_free(&op->ranker, op->gone[i]);
     op->gone_count = 0;
@@ -133,12 +133,12 @@ static void shift_down(struct rank *op, const struct rank_group *group, struct r
                        const struct ranked_row *row, uint64_t rank) {
     const struct ranked_row *next;
     for (; rank <= op->last && (next = tide__ranked_list_get(&group->list, at)) != NULL; rank++) {
-        change(op, next, ROW_UPDATE_BEFORE, rank);
-        change(op, row, ROW_UPDATE_AFTER, rank);
+        tide__rank_change(op, next, ROW_UPDATE_BEFORE, rank);
+        tide__rank_change(op, row, ROW_UPDATE_AFTER, rank);
         row = next;
         at = tide__ranked_list_next(&group->list, at);
     }
-    change(op, row, ROW_INSERT, rank);
+    tide__rank_change(op, row, ROW_INSERT, rank);
 }
 
 // `row` held the rank until now; each row from `at` on has moved up by one.
@@ -146,29 +146,29 @@ static void shift_up(struct rank *op, const struct rank_group *group, struct ran
                      uint64_t rank) {
     const struct ranked_row *next;
     for (; rank <= op->last && (next = tide__ranked_list_get(&group->list, at)) != NULL; rank++) {
-        change(op, row, ROW_UPDATE_BEFORE, rank);
-        change(op, next, ROW_UPDATE_AFTER, rank);
+        tide__rank_change(op, row, ROW_UPDATE_BEFORE, rank);
+        tide__rank_change(op, next, ROW_UPDATE_AFTER, rank);
         row = next;
         at = tide__ranked_list_next(&group->list, at);
     }
-    change(op, row, ROW_DELETE, rank);
+    tide__rank_change(op, row, ROW_DELETE, rank);
 }
 
 static void changes_of_entering(struct rank *op, const struct rank_group *group, struct ranked_at at,
                                 const struct ranked_row *row, uint64_t rank) {
     if (rank > op->last) return;
     struct ranked_at next = tide__ranked_list_next(&group->list, at);
-    if (op->last == 1 && !op->keeps_all) {
+    if (op->last == 1 && !op->plan->input_updates) {
         const struct ranked_row *old = tide__ranked_list_get(&group->list, next);
-        if (old != NULL) change(op, old, ROW_UPDATE_BEFORE, 1);
-        change(op, row, old != NULL ? ROW_UPDATE_AFTER : ROW_INSERT, 1);
+        if (old != NULL) tide__rank_change(op, old, ROW_UPDATE_BEFORE, 1);
+        tide__rank_change(op, row, old != NULL ? ROW_UPDATE_AFTER : ROW_INSERT, 1);
     } else if (op->numbered) {
         shift_down(op, group, next, row, rank);
     } else {
         // Without numbers a row is in or out, whatever its rank.
         const struct ranked_row *out = tide__ranked_list_nth(&group->list, op->last + 1);
-        if (out != NULL) change(op, out, ROW_DELETE, rank);
-        change(op, row, ROW_INSERT, rank);
+        if (out != NULL) tide__rank_change(op, out, ROW_DELETE, rank);
+        tide__rank_change(op, row, ROW_INSERT, rank);
     }
 }
 
@@ -178,9 +178,9 @@ static void changes_of_leaving(struct rank *op, const struct rank_group *group, 
     if (op->numbered) {
         shift_up(op, group, next, row, rank);
     } else {
-        change(op, row, ROW_DELETE, rank);
+        tide__rank_change(op, row, ROW_DELETE, rank);
         const struct ranked_row *in = tide__ranked_list_nth(&group->list, op->last);
-        if (in != NULL) change(op, in, ROW_INSERT, rank);
+        if (in != NULL) tide__rank_change(op, in, ROW_INSERT, rank);
     }
 }
 
@@ -189,7 +189,7 @@ static void changes_of_leaving(struct rank *op, const struct rank_group *group, 
 // False if the row can't be among the best N: only rows of an insert-only input are turned away for ever.
 static bool may_enter(struct rank *op, const struct rank_group *group, const struct batch *batch, size_t row,
                       uint64_t prefix) {
-    if (op->keeps_all || group->list.count < op->last) return true;
+    if (op->plan->input_updates || group->list.count < op->last) return true;
     const struct ranked_row *worst = tide__ranked_list_last(&group->list);
     if (prefix != worst->prefix) return prefix < worst->prefix;
     if (op->ranker.ties == TIE_FIRST_ARRIVED && tide__ranker_prefix_is_exact(&op->ranker, batch, prefix)) return false;
@@ -205,14 +205,8 @@ static void enter(struct rank *op, struct rank_group *group, const struct batch 
     at = tide__ranked_list_insert(&group->list, at, entered, op->env.budget);
     tide__rank_state_entered(op, group, entered);
     changes_of_entering(op, group, at, entered, rank);
-    if (!op->keeps_all && group->list.count > op->last)
-        bury(op, group, tide__ranked_list_pop(&group->list, op->env.budget));
-}
-
-// The place before one that is not the first.
-static struct ranked_at step_back(const struct rank_group *group, struct ranked_at at) {
-    if (at.index > 0) return (struct ranked_at){at.chunk, at.index - 1};
-    return (struct ranked_at){at.chunk - 1, group->list.chunks[at.chunk - 1].count - 1};
+    if (!op->plan->input_updates && group->list.count > op->last)
+        tide__rank_bury(op, group, tide__ranked_list_pop(&group->list, op->env.budget));
 }
 
 // The oldest kept row with these very bytes.
@@ -227,7 +221,9 @@ static bool find_row(struct rank *op, const struct rank_group *group, const stru
     tide__row_append(batch, row, scratch);
     struct str bytes = {scratch->data + key_len, scratch->len - key_len};
     if (at.chunk > 0 || at.index > 0) {
-        struct ranked_at before = step_back(group, at);
+        struct ranked_at before = at.index > 0
+                                      ? (struct ranked_at){at.chunk, at.index - 1}
+                                      : (struct ranked_at){at.chunk - 1, group->list.chunks[at.chunk - 1].count - 1};
         struct str other = tide__ranked_key(tide__ranked_list_get(&group->list, before));
         if (other.len == key_len && memcmp(other.data, scratch->data, key_len) == 0) at = before;
     }
@@ -250,60 +246,7 @@ static void leave(struct rank *op, struct rank_group *group, const struct batch 
     uint64_t rank = 1 + tide__ranked_list_before(&group->list, at, op->last);
     struct ranked_at next = tide__ranked_list_remove(&group->list, at, op->env.budget);
     changes_of_leaving(op, group, next, left, rank);
-    bury(op, group, left);
-}
-
-// --- rows that only rise ------------------------------------------------------------------------------------------------
-
-static void find_replaced(struct rank *op, const struct rank_group *group, const struct batch *batch, size_t row,
-                          uint64_t prefix) {
-    struct ranked_at at;
-    op->replaced = NULL;
-    if (op->last > 1 && find_row(op, group, batch, row, prefix, &at))
-        op->replaced = tide__ranked_list_get(&group->list, at);
-}
-
-static uint64_t arrival_of(const struct rank *op, struct str key) {
-    uint64_t number;
-    memcpy(&number, key.data + key.len - sizeof number, sizeof number);
-    number = __builtin_bswap64(number);
-    return op->ranker.ties == TIE_LAST_ARRIVED ? ~number : number;
-}
-
-// From the new row's rank to that of `old`, which it replaces: the rows between have moved down by one.
-static void changes_of_replacing(struct rank *op, const struct rank_group *group, struct ranked_at at,
-                                 const struct ranked_row *old, uint64_t old_rank) {
-    const struct ranked_row *row = tide__ranked_list_get(&group->list, at);
-    uint64_t rank = op->numbered ? 1 + tide__ranked_list_before(&group->list, at, op->last) : old_rank;
-    for (; rank < old_rank; rank++) {
-        at = tide__ranked_list_next(&group->list, at);
-        const struct ranked_row *next = tide__ranked_list_get(&group->list, at);
-        change(op, next, ROW_UPDATE_BEFORE, rank);
-        change(op, row, ROW_UPDATE_AFTER, rank);
-        row = next;
-    }
-    change(op, old, ROW_UPDATE_BEFORE, old_rank);
-    change(op, row, ROW_UPDATE_AFTER, old_rank);
-}
-
-// A row whose sort columns are as before keeps its place among its equals.
-static void replace(struct rank *op, struct rank_group *group, const struct batch *batch, size_t row, uint64_t prefix) {
-    struct ranked_row *old = op->replaced;
-    struct str old_key = tide__ranked_key(old);
-    struct ranked_at at = step_back(group, tide__ranked_list_find(&group->list, old->prefix, old_key));
-    uint64_t old_rank = 1 + tide__ranked_list_before(&group->list, at, op->last);
-    struct str key = tide__ranker_key(&op->ranker, batch, row, op->ranker.arrival);
-    bool same = key.len == old_key.len && memcmp(key.data, old_key.data, key.len - sizeof(uint64_t)) == 0;
-    if (same) key = tide__ranker_key(&op->ranker, batch, row, arrival_of(op, old_key));
-    op->ranker.arrival += !same;
-    struct ranked_row *entered = tide__ranked_new(&op->ranker, batch, row, prefix);
-    tide__ranked_list_remove(&group->list, at, op->env.budget);
-    at = tide__ranked_list_find(&group->list, prefix, tide__ranked_key(entered));
-    at = tide__ranked_list_insert(&group->list, at, entered, op->env.budget);
-    changes_of_replacing(op, group, at, old, old_rank);
-    bury(op, group, old);
-    tide__rank_state_entered(op, group, entered);
-    op->replaced = NULL;
+    tide__rank_bury(op, group, left);
 }
 
 static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
@@ -315,21 +258,25 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
     tide__ranker_prefixes(&op->ranker, batch, prefixes);
     struct str *keys = tide__arena_alloc(&op->scratch, batch->rows * sizeof *keys);
     tide__key_encode(batch, op->plan->partitions, op->plan->partition_count, (struct str){0}, &op->scratch, keys);
+    struct str *rows = NULL;
+    if (op->rows != NULL) {
+        rows = tide__arena_alloc(&op->scratch, batch->rows * sizeof *rows);
+        tide__key_encode(batch, op->plan->unique_keys, op->plan->unique_key_count, (struct str){0}, &op->scratch, rows);
+    }
     for (size_t i = 0; i < batch->rows; i++) {
         struct rank_group *group = tide__rank_group(op, keys[i], tide__hash_bytes(keys[i].data, keys[i].len));
         enum row_kind kind = batch->kinds == NULL ? ROW_INSERT : batch->kinds[i];
-        if (kind == ROW_UPDATE_BEFORE && op->plan->only_rises) {
-            find_replaced(op, group, batch, i, prefixes[i]);
-        } else if (op->replaced != NULL) {
-            replace(op, group, batch, i, prefixes[i]);
+        if (rows != NULL) {
+            // The row that comes says what it replaces. A -D is taken for a row too: so does Flink.
+            if (kind != ROW_UPDATE_BEFORE) tide__rank_rise(op, group, batch, i, prefixes[i], rows[i]);
         } else if (kind == ROW_UPDATE_BEFORE || kind == ROW_DELETE) {
             leave(op, group, batch, i, prefixes[i]);
         } else if (may_enter(op, group, batch, i, prefixes[i])) {
             enter(op, group, batch, i, prefixes[i]);
         }
-        if (op->changes.count >= op->env.batch_rows_max) TIDE_TRY(send(op, out, err));
+        if (op->changes.count >= op->env.batch_rows_max) TIDE_TRY(tide__rank_send(op, out, err));
     }
-    return send(op, out, err);
+    return tide__rank_send(op, out, err);
 }
 
 // --- batch mode -------------------------------------------------------------------------------------------------------------
@@ -339,7 +286,7 @@ static tide_status send_group(struct rank *op, const struct rank_group *group, s
     for (uint64_t rank = 1; rank <= op->last && rank <= group->list.count; rank++) {
         const struct ranked_row *row = tide__ranked_list_get(&group->list, at);
         if (rank >= op->first) tide__changes_add(&op->changes, tide__ranked_bytes(row), ROW_INSERT, (int64_t)rank);
-        if (op->changes.count >= op->env.batch_rows_max) TIDE_TRY(send(op, out, err));
+        if (op->changes.count >= op->env.batch_rows_max) TIDE_TRY(tide__rank_send(op, out, err));
         at = tide__ranked_list_next(&group->list, at);
     }
     return TIDE_OK;
@@ -353,7 +300,7 @@ static tide_status on_watermark(struct operator *base, int64_t watermark, struct
     size_t count = tide__memtable_count(op->groups);
     for (size_t i = 0; i < count; i++)
         TIDE_TRY(send_group(op, tide__memtable_payload(op->groups, entries[i]), out, err));
-    return send(op, out, err);
+    return tide__rank_send(op, out, err);
 }
 
 static const struct operator_class rank_rows_class = {

@@ -111,8 +111,9 @@ static bool restore_entry(struct rank *op, struct batch *one, struct str key, st
     struct ranked_row *row = tide__ranked_restore(&op->ranker, rest, bytes, prefix);
     struct ranked_at at = tide__ranked_list_find(&group->list, prefix, rest);
     tide__ranked_list_insert(&group->list, at, row, op->env.budget);
+    if (op->rows != NULL) tide__rank_risen_before(op, one, row);
     // Only if this plan keeps fewer rows than the one that wrote the state.
-    if (op->keeps_all || group->list.count <= op->last) return true;
+    if (op->plan->input_updates || group->list.count <= op->last) return true;
     row = tide__ranked_list_pop(&group->list, op->env.budget);
     tide__rank_state_left(op, group, row);
     tide__ranked_free(&op->ranker, row);

@@ -134,6 +134,7 @@ static struct ranked_row *new_block(struct ranker *ranker, size_t bytes) {
         ranker->spare = NULL;
         spare->in_state = false;
         spare->fresh = 0;
+        spare->owner = NULL;
         return spare;
     }
     size_t capacity = capacity_for(bytes);
@@ -141,6 +142,7 @@ static struct ranked_row *new_block(struct ranker *ranker, size_t bytes) {
     row->capacity = (uint32_t)capacity;
     row->in_state = false;
     row->fresh = 0;
+    row->owner = NULL;
     tide__budget_charge(ranker->budget, tide__ranked_row_bytes(row));
     return row;
 }
