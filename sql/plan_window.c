@@ -75,6 +75,13 @@ static tide_status check_calls(struct binder *b, const struct window *window, bo
                           kinds[window->kind]);
             return tide__fail_hint(b->err, "use it over TUMBLE, or MIN and MAX instead");
         }
+        bool extreme = strcmp(name, "MIN") == 0 || strcmp(name, "MAX") == 0;  // DISTINCT changes nothing of them
+        if (legacy && b->infer.batch_mode && call->distinct && !extreme) {
+            tide__fail_at(b->err, TIDE_ERR_PLAN, call->pos,
+                          "%s(DISTINCT) is not supported in a group window of batch mode", name);
+            return tide__fail_hint(b->err, "use a window function: FROM TUMBLE(TABLE t, DESCRIPTOR(ts), ..) GROUP BY "
+                                           "window_start, window_end");
+        }
         if (window->kind == WINDOW_HOP && !legacy && call->distinct &&
             (strcmp(name, "SUM") == 0 || strcmp(name, "LISTAGG") == 0)) {
             return tide__fail_at(b->err, TIDE_ERR_PLAN, call->pos, "%s(DISTINCT) is not supported over HOP", name);
