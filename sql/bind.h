@@ -387,6 +387,8 @@ struct plan_node *tide__plan_lift_calcs(struct arena *arena, struct plan_node *n
 struct plan_node *tide__plan_drop_calcs(struct arena *arena, struct plan_node *node);
 struct plan *tide__plan_finish(struct binder *b, struct plan_node **roots, uint32_t root_count,
                                const struct statement *statement, uint32_t job_index, const char *const *uids);
+// table.exec.state.ttl: refuses a streaming plan whose state Flink would let expire by the clock.
+TIDE_CHECKED tide_status tide__plan_check_ttl(struct binder *b, const struct plan *plan);
 // Rewrites column references: column -> map[column]. Copies.
 struct expr *tide__expr_remap(struct arena *arena, const struct expr *expr, const int32_t *map);
 // Replaces columns by expressions.

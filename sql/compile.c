@@ -81,6 +81,7 @@ static tide_status compile_job(struct binder *b, const struct statement *stateme
         TIDE_TRY(bind_root(b, part, &roots[i]));
     }
     b->result->plan = tide__plan_finish(b, roots, count, statement, job_index, uids);
+    TIDE_TRY(tide__plan_check_ttl(b, b->result->plan));
     b->result->kind = SQL_JOB;
     return TIDE_OK;
 }
@@ -149,10 +150,6 @@ static tide_status compile_set(struct binder *b, const struct statement *stateme
     bool unknown;
     const char *nearest;
     TIDE_TRY(tide__settings_set(b->session, option, &unknown, &nearest, b->err));
-    if (b->session->state_ttl_ms > 0 && tide__str_eq_c(option->key, "table.exec.state.ttl")) {
-        tide__bind_warn(b, option->key_pos, "the rows are those of a Flink in which no state has expired",
-                        "\"%.*s\" has no effect: all state is kept", STR_ARG(option->key));
-    }
     if (!unknown) return TIDE_OK;
     const char *hint = nearest == NULL ? NULL : tide__arena_printf(b->arena, "did you mean \"%s\"?", nearest);
     tide__bind_warn(b, option->key_pos, hint, "unknown option \"%.*s\": it has no effect", STR_ARG(option->key));

@@ -113,3 +113,27 @@ struct plan *tide__plan_finish(struct binder *b, struct plan_node **roots, uint3
     }
     return plan;
 }
+
+// Windows go with the watermark and interval joins with their bounds, whatever the setting; the rest would go by the clock.
+static bool expires(const struct plan_node *node) {
+    switch (node->kind) {
+    case PLAN_GROUP_AGGREGATE:
+    case PLAN_RANK:
+    case PLAN_OVER: return true;
+    case PLAN_JOIN: return !node->join.interval;
+    default: return false;
+    }
+}
+
+tide_status tide__plan_check_ttl(struct binder *b, const struct plan *plan) {
+    const struct sql_session *session = b->session;
+    if (session->state_ttl_ms == 0 || session->checking || session->batch_mode) return TIDE_OK;
+    for (uint32_t i = 0; i < plan->node_count; i++) {
+        const struct plan_node *node = plan->nodes[i];
+        if (!expires(node)) continue;
+        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "\"table.exec.state.ttl\" is not supported for this %s: its state is kept",
+                      tide__plan_kind_name(node->kind));
+        return tide__fail_hint(b->err, "RESET 'table.exec.state.ttl' before it; windows are cleaned up by the watermark");
+    }
+    return TIDE_OK;
+}

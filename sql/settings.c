@@ -228,10 +228,10 @@ static void reset_one(struct sql_session *session, struct str key) {
     case SETTING_WATERMARK_INTERVAL: session->auto_watermark_interval_ms = 200; break;
     case SETTING_CHECKPOINT_INTERVAL: session->checkpoint_interval_ms = 0; break;
     case SETTING_MINI_BATCH: session->mini_batch = false; break;
+    case SETTING_STATE_TTL: session->state_ttl_ms = 0; break;
     case SETTING_NEUTRAL:
     case SETTING_READ:
-    case SETTING_PARALLELISM:
-    case SETTING_STATE_TTL: break;
+    case SETTING_PARALLELISM: break;
     }
 }
 

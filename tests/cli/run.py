@@ -69,6 +69,14 @@ def test_help_and_version_are_on_standard_output(p):
         need(p.run(*args, exit=0).stdout.strip(), f'{args} printed nothing')
 
 
+def test_reset_undoes_what_set_did(p):
+    p.rows(10)
+    p.write('q.sql', TABLE % '' + "SET 'table.exec.state.ttl' = '1 h';\nRESET 'table.exec.state.ttl';\nSELECT k, COUNT(*) FROM t GROUP BY k;\n")
+    p.run('run', 'q.sql', exit=0)
+    p.write('q.sql', TABLE % '' + "SET 'table.exec.state.ttl' = '1 h';\nSELECT k, COUNT(*) FROM t GROUP BY k;\n")
+    p.run('run', 'q.sql', exit=2)
+
+
 def test_help_starts_at_once(p):
     if 'asan' in p.binary or 'tsan' in p.binary:
         return
