@@ -56,17 +56,23 @@ tide_status tide__api_plans_open(const char *name, struct str sql, uint32_t only
     return status;
 }
 
-// Clauses that both know are the same: the program that wrote the savepoint may have known fewer or more.
+static size_t count_of(const struct plan_operator *op, const char *code) {
+    size_t count = 0;
+    for (size_t i = 0; i < op->clause_count; i++) count += strcmp(op->clauses[i].code, code) == 0;
+    return count;
+}
+
+// Clauses that both know are the same: the program that wrote the savepoint may have known fewer or more kinds of them.
 static bool same_operator(const struct plan_operator *a, const struct plan_operator *b) {
     if (strcmp(a->operator_id, b->operator_id) != 0 || strcmp(a->kind, b->kind) != 0) return false;
     for (size_t i = 0; i < a->clause_count; i++) {
-        bool known = false, same = false;
-        for (size_t k = 0; k < b->clause_count; k++) {
-            if (strcmp(a->clauses[i].code, b->clauses[k].code) != 0) continue;
-            known = true;
-            same |= strcmp(a->clauses[i].text, b->clauses[k].text) == 0;
-        }
-        if (known && !same) return false;
+        const char *code = a->clauses[i].code;
+        size_t known = count_of(b, code);
+        if (known == 0) continue;
+        bool same = false;
+        for (size_t k = 0; k < b->clause_count; k++)
+            same |= strcmp(code, b->clauses[k].code) == 0 && strcmp(a->clauses[i].text, b->clauses[k].text) == 0;
+        if (!same || known != count_of(a, code)) return false;
     }
     return true;
 }

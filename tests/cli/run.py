@@ -77,6 +77,18 @@ def test_reset_undoes_what_set_did(p):
     p.run('run', 'q.sql', exit=2)
 
 
+def test_an_average_that_is_a_quotient_goes_on(p):
+    """A job keeps SUM and COUNT for the AVG beside them; a check reads it as it is written."""
+    p.rows(5000)
+    query = ("SELECT window_start, k, COUNT(v) AS c, SUM(v) AS s, %sAVG(v) AS a FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), "
+             "INTERVAL '1' HOUR)) GROUP BY window_start, window_end, k;\n")
+    p.write('old.sql', TABLE % '' + query % 'MAX(v) AS m, ')
+    p.write('new.sql', TABLE % '' + query % '')
+    whole = p.run('run', 'new.sql', '-o', 'tsv', exit=0).stdout
+    p.run('run', 'old.sql', '--stop-with-savepoint', 's.sp', '--after', 1000, exit=0)
+    need(p.run('run', 'new.sql', '--from', 's.sp', '--policy', 'exact', '-o', 'tsv', exit=0).stdout == whole, 'other rows')
+
+
 def test_help_starts_at_once(p):
     if 'asan' in p.binary or 'tsan' in p.binary:
         return
