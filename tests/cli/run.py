@@ -86,7 +86,8 @@ def test_an_average_that_is_a_quotient_goes_on(p):
     p.write('new.sql', TABLE % '' + query % '')
     whole = p.run('run', 'new.sql', '-o', 'tsv', exit=0).stdout
     p.run('run', 'old.sql', '--stop-with-savepoint', 's.sp', '--after', 1000, exit=0)
-    need(p.run('run', 'new.sql', '--from', 's.sp', '--policy', 'exact', '-o', 'tsv', exit=0).stdout == whole, 'other rows')
+    rest = p.run('run', 'new.sql', '--from', 's.sp', '--policy', 'exact', '-o', 'tsv', exit=0).stdout
+    need(rest == whole.split('\n', 1)[1], 'other rows')  # what goes on has no header
 
 
 def test_help_starts_at_once(p):
