@@ -66,6 +66,7 @@ static int watch(const struct status_command *command) {
         if (terminal) fputs("\033[H\033[2J", stdout);
         code = show_status(command);
         if (!terminal && code == 0) fputc('\n', stdout);
+        if (fflush(stdout) != 0 || ferror(stdout)) return 1;  // nobody reads any more
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     }
     return code;

@@ -90,6 +90,19 @@ def test_an_average_that_is_a_quotient_goes_on(p):
     need(rest == whole.split('\n', 1)[1], 'other rows')  # what goes on has no header
 
 
+def test_watching_ends_when_nobody_reads(p):
+    p.rows(100)
+    p.write('q.sql', INSERT)
+    p.run('run', 'q.sql', '--state-dir', 'st', exit=0)
+    watch = subprocess.Popen([p.binary, 'status', 'st', '--watch'], cwd=p.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    watch.stdout.readline()
+    watch.stdout.close()
+    try:
+        need(watch.wait(timeout=20) == 1, 'another exit code')
+    finally:
+        watch.kill()
+
+
 def test_help_starts_at_once(p):
     if 'asan' in p.binary or 'tsan' in p.binary:
         return
