@@ -56,6 +56,8 @@ static tide_status parse_window(struct listing *l, tide_error *err) {
     struct str start = {text, comma != NULL ? (size_t)(comma - text) : strlen(text)};
     bool good = tide__api_parse_time(start, &l->start_ms);
     if (good && comma != NULL) good = tide__api_parse_time(tide__str(comma + 1), &l->end_ms);
+    if (good && comma != NULL && l->end_ms <= l->start_ms)
+        return tide__fail(err, TIDE_ERR_OPTION, "'%s' is no window: it ends before it starts", text);
     if (good) return TIDE_OK;
     tide__fail(err, TIDE_ERR_OPTION, "'%s' is no window", text);
     return tide__fail_hint(err, "write its start, or start and end: '2024-01-01 00:00:00,2024-01-01 00:01:00'");

@@ -89,14 +89,12 @@ static bool same_plan(const struct plan_description *a, const struct plan_descri
 
 tide_status tide__api_plans_of_savepoint(const struct savepoint_info *info, const char *name, struct arena *arena,
                                          struct script_plans *out, tide_error *err) {
-    for (int as_run = 0; as_run <= 1; as_run++) {
-        out->as_run = as_run != 0;
-        TIDE_TRY(tide__api_plans_open(name, info->sql, info->statement_index, arena, out, err));
-        struct plan_description now = {0};
-        if (out->script.plan_count == 1) tide__plan_describe(out->script.plans[0], arena, &now);
-        if (out->script.plan_count == 1 && same_plan(&info->plan, &now)) return TIDE_OK;
-        tide__api_plans_close(out);
-    }
+    out->as_run = true;
+    TIDE_TRY(tide__api_plans_open(name, info->sql, info->statement_index, arena, out, err));
+    struct plan_description now = {0};
+    if (out->script.plan_count == 1) tide__plan_describe(out->script.plans[0], arena, &now);
+    if (out->script.plan_count == 1 && same_plan(&info->plan, &now)) return TIDE_OK;
+    tide__api_plans_close(out);
     tide__fail(err, TIDE_ERR_REFUSED, "%s was written by tidemark %s, which plans its script differently (engine.version)", name,
                info->writer_version);
     return tide__fail_hint(err, "Go on with that version, or begin without the savepoint.");

@@ -24,9 +24,9 @@ struct script_plans {
 // UINT32_MAX: all of them.
 tide_status tide__api_plans_open(const char *name, struct str sql, uint32_t only, struct arena *arena, struct script_plans *out,
                                  tide_error *err) TIDE_CHECKED;
-// The same of a savepoint: the one job that it is of, from the script's text in it. `as_run` is set if only that gives the plan that is
-// in the savepoint; a script to compare it with is opened in the same way. TIDE_ERR_REFUSED: this program plans it differently
-// from the one that wrote it, so that its state can't be told.
+// The same of a savepoint: the one job that it is of, from the script's text in it, `as_run`: a script to compare it with is opened in
+// the same way, so that `check` says what `run` will do. TIDE_ERR_REFUSED: this program plans it differently from the one that wrote
+// it, so that its state can't be told.
 tide_status tide__api_plans_of_savepoint(const struct savepoint_info *info, const char *name, struct arena *arena,
                                          struct script_plans *out, tide_error *err) TIDE_CHECKED;
 // Leaves only the plan of one job; none if there is no such job.

@@ -17,6 +17,7 @@ struct question {
     int64_t watermark;       // of the operator
     struct strbuf *out;
     bool answered;
+    struct strbuf nearest;   // a window that there is, where the one that was asked for can't be
 };
 
 static int64_t time_of(const struct status_facts *facts, const char *section, const char *name, const char *field) {
@@ -162,11 +163,33 @@ static void explain_fired(const struct question *q, const char *operator_id) {
     if (late != NULL && strcmp(late, "0") != 0) tide__strbuf_printf(q->out, "  Rows dropped as late by %s so far: %s\n", operator_id, late);
 }
 
+static bool is_window(const struct question *q, const struct state_view *view) {
+    if (view->sessions || view->grid_ms <= 0) return q->end_ms > q->start_ms;
+    int64_t length = q->end_ms - q->start_ms;
+    if (tide__time_floor(q->start_ms, view->offset_ms, view->grid_ms) != q->start_ms || length <= 0) return false;
+    return length == view->size_ms || (view->step_ms > 0 && length < view->size_ms && length % view->step_ms == 0);
+}
+
+static void note_nearest(struct question *q, const struct state_view *view) {
+    if (q->nearest.len > 0 || view->grid_ms <= 0) return;
+    int64_t start = tide__time_floor(q->start_ms, view->offset_ms, view->grid_ms);
+    tide__strbuf_printf(&q->nearest, "%s has '", view->operator_id);
+    tide__api_put_time(start, &q->nearest);
+    tide__strbuf_append_c(&q->nearest, ",");
+    tide__api_put_time(start + view->size_ms, &q->nearest);
+    tide__strbuf_append_c(&q->nearest, "'");
+}
+
 static tide_status explain_view(struct question *q, const struct state_view *view, tide_error *err) {
     if (!view->windowed && !view->sessions) return TIDE_OK;
     int64_t asked_end = q->end_ms;
     if (q->end_ms == INT64_MIN && !view->sessions) q->end_ms = q->start_ms + view->size_ms;
     if (q->end_ms == INT64_MIN || view->size_ms == 0) {
+        q->end_ms = asked_end;
+        return TIDE_OK;
+    }
+    if (!is_window(q, view)) {
+        note_nearest(q, view);
         q->end_ms = asked_end;
         return TIDE_OK;
     }
@@ -216,7 +239,10 @@ tide_status tide__api_status_why(const struct status_facts *facts, struct savepo
     tide_status status = TIDE_OK;
     for (size_t i = 0; i < count && status == TIDE_OK; i++) status = explain_view(&q, &views[i], err);
     tide__arena_deinit(&arena);
-    if (status == TIDE_OK && !q.answered)
+    if (status == TIDE_OK && !q.answered) {
         status = tide__fail(err, TIDE_ERR_OPTION, "no operator of the job has such windows (sessions need both bounds)");
+        if (q.nearest.len > 0) tide__fail_hint(err, "%s", q.nearest.data);
+    }
+    tide__strbuf_deinit(&q.nearest);
     return status;
 }

@@ -207,10 +207,20 @@ static const struct plan_operator *find_operator(const struct savepoint_info *in
     return NULL;
 }
 
+static int64_t duration(const struct plan_operator *op, const char *code) {
+    const char *text = clause(op, code);
+    int64_t ms;
+    return text != NULL && tide__duration_parse(tide__str(text), &ms) ? ms : 0;
+}
+
 static void read_window(const struct plan_operator *op, struct state_view *view) {
     const char *type = clause(op, "window.type"), *size = clause(op, "window.size");
     if (size == NULL) size = clause(op, "window.session_gap");
     if (size == NULL || !tide__duration_parse(tide__str(size), &view->size_ms)) view->size_ms = 0;
+    view->step_ms = duration(op, "window.step");
+    view->offset_ms = duration(op, "window.offset");
+    if (clause(op, "config.time_zone") == NULL && clause(op, "window.session_gap") == NULL)
+        view->grid_ms = clause(op, "window.slide") != NULL ? duration(op, "window.slide") : view->size_ms;
     view->sliced = view->windowed && op != NULL && strcmp(op->kind, "window-aggregate") == 0 && type != NULL &&
                    (strcmp(type, "HOP") == 0 || strcmp(type, "CUMULATE") == 0);
 }

@@ -78,6 +78,8 @@ struct state_view {
     bool sessions;           // keys end in the session's start and the number of its piece
     bool passing;            // sessions that are due are sorted in it: empty but for a moment
     int64_t size_ms;         // of the window; SESSION: the gap; 0: unknown
+    int64_t grid_ms, offset_ms;  // windows start at offset + a multiple of grid; 0: unknown, or in another time zone
+    int64_t step_ms;         // of CUMULATE; else 0
     bool ranked;             // entries of a partition stand in the order of their rank
     uint32_t leading_keys;   // fields at the front that are given as a prefix; of ranks: the partition's
     struct view_key *keys;

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { OPT_OPERATOR = 256, OPT_WINDOW, OPT_KEY, OPT_LIMIT, OPT_ENTRIES, OPT_NO_HEADER, OPT_TYPES, OPT_SQL, OPT_DIFF, OPT_HTML };
 
@@ -83,19 +84,22 @@ static int run_sql(struct inspect_command *command, const char *path, const tide
     return tide_status_exit_code(status);
 }
 
-// Never over a savepoint.
-static bool is_savepoint(const char *path) {
-    char magic[8] = "";
+// Over an empty file or an older report, and over nothing else.
+static bool may_replace(const char *path) {
+    char start[sizeof "<!doctype html" - 1] = "";
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return true;  // to be made, or a device
     FILE *file = fopen(path, "rb");
     if (file == NULL) return false;
-    bool yes = fread(magic, 1, sizeof magic, file) == sizeof magic && memcmp(magic, "TIDESAVE", sizeof magic) == 0;
+    size_t got = fread(start, 1, sizeof start, file);
     fclose(file);
-    return yes;
+    return got == 0 || (got == sizeof start && memcmp(start, "<!doctype html", sizeof start) == 0);
 }
 
 static int write_html(const char *name, const char *path) {
     bool to_stdout = strcmp(name, "-") == 0;
-    if (!to_stdout && is_savepoint(name)) return tool_usage_error("inspect", "--html %.200s: that is a savepoint", name);
+    if (!to_stdout && !may_replace(name))
+        return tool_usage_error("inspect", "--html %.200s: that file is there and is no report; it is not overwritten", name);
     FILE *file = to_stdout ? stdout : fopen(name, "wb");
     if (file == NULL) {
         fprintf(stderr, "tidemark: can't write %.1000s: %s\n", name, strerror(errno));
@@ -161,10 +165,18 @@ static int run_command(struct inspect_command *command, int argc, char **argv) {
         if (code != 0) return code;
     }
     if (optind + 1 != argc) return tool_usage_error("inspect", "wants one savepoint or state directory");
+    if ((command->sql != NULL) + (command->html != NULL) + (command->diff != NULL) > 1)
+        return tool_usage_error("inspect", "--sql, --html and --diff go one at a time");
+    if (command->html != NULL && command->entries) return tool_usage_error("inspect", "--html goes without --entries and its like");
     if (command->sql != NULL && command->entries) return tool_usage_error("inspect", "--sql goes without --entries and its like");
-    if (strcmp(argv[optind], "-") != 0) return inspect(command, argv[optind]);
+    const char *path = argv[optind];
+    bool first = strcmp(path, "-") == 0, second = command->diff != NULL && strcmp(command->diff, "-") == 0;
+    if (first && second) return tool_usage_error("inspect", "standard input can be one of the two savepoints");
+    if (!first && !second) return inspect(command, path);
     struct tool_temporary temporary;
-    int code = tool_temporary_from_stdin(&temporary) ? inspect(command, temporary.path) : 1;
+    bool there = tool_temporary_from_stdin(&temporary);
+    if (second) command->diff = temporary.path;
+    int code = there ? inspect(command, first ? temporary.path : path) : 1;
     tool_temporary_close(&temporary);
     return code;
 }

@@ -74,11 +74,13 @@ static int watch(const struct status_command *command) {
 
 int tool_status(int argc, char **argv) {
     struct status_command command = {0};
+    bool formatted = false;
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, ":ho:", status_options, NULL)) != -1;) {
         switch (option) {
         case 'h': fputs(status_help, stdout); return 0;
         case 'o':
+            formatted = true;
             if (tool_parse_format(optarg, &command.format)) break;
             return tool_usage_error("status", "--output %s: wants table, tsv, csv or json", optarg);
         case OPT_WATCH: command.watch = true; break;
@@ -90,6 +92,7 @@ int tool_status(int argc, char **argv) {
     command.dir = argv[optind++];
     if (command.window != NULL && optind < argc) command.key = argv[optind++];
     if (optind < argc) return tool_usage_error("status", "\"%.200s\" is one word too many", argv[optind]);
+    if (command.window != NULL && formatted) return tool_usage_error("status", "--why answers in words, without --output");
     return command.watch ? watch(&command) : show_status(&command);
 }
 

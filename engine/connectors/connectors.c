@@ -278,6 +278,8 @@ tide_status tide__connector_validate(const struct table *table, enum table_use u
         if (use == TABLE_AS_SOURCE) return tide__datagen_validate(table, err);
         return tide__fail_at(err, TIDE_ERR_VALIDATE, connector->value_pos, "connector 'datagen' can only be read from");
     }
+    if (use == TABLE_AS_SINK && tide__str_eq_c(connector->value, "tidemark-savepoint"))
+        return tide__fail_at(err, TIDE_ERR_VALIDATE, connector->value_pos, "a savepoint can only be read from");
     bool print = tide__str_eq_c(connector->value, "print");
     if (!print && !tide__str_eq_c(connector->value, "blackhole")) return unknown_connector(connector, err);
     if (use == TABLE_AS_SOURCE) {

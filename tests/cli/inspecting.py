@@ -220,6 +220,10 @@ def test_a_running_job_can_be_asked(p):
         run.wait_for(lambda: status()['job']['rows'] == 28, 'the job did not go on')
         need(early() == {('k0', '20', 4), ('k1', '20', 4)}, early())
         need(status()['checkpoint']['taken'] >= 2 and job.poll() is None, 'a query takes a checkpoint and the job goes on')
+        for none in ('2024-01-01 00:00:21', '2024-01-01 00:00:20,2024-01-01 00:00:25', '2024-01-01 00:00:30,2024-01-01 00:00:20'):
+            said = p.run('status', 'state', '--why', none, exit=2).stderr
+            need('no operator of the job has such windows' in said and "'2024-01-01 00:00:" in said, said)
+        p.run('status', 'state', '--why', '2024-01-01 00:00:20', '-o', 'json', exit=2)
         why = p.run('status', 'state', '--why', '2024-01-01 00:00:20', 'k=k1', exit=0).stdout
         need('reaches 2024-01-01 00:00:29.999; the watermark here is 2024-01-01 00:00:26.000' in why and 'lacks 3.999 s' in why and 'COUNT(*)=4' in why, why)
         run.arrives(p, 'c', 5, 6)                     # late
@@ -269,6 +273,21 @@ def test_two_savepoints_are_compared(p):
     p.run('run', 'other.sql', '--stop-with-savepoint', 'f.sp', '--after', 767, '-o', 'tsv', exit=0)
     need('are not compared' in p.run('inspect', 'a.sp', '--diff', 'f.sp', exit=0).stderr, 'other keys')
     p.run('inspect', 'a.sp', '--diff', 'none.sp', exit=3)
+
+
+def test_what_does_not_go_together_is_refused(p):
+    savepoint(p, f'SELECT window_start, k, COUNT(*) FROM {TUMBLE} GROUP BY window_start, window_end, k', 100)
+    p.run('inspect', 'a.sp', '--window', '2024-01-01 00:01:00,2024-01-01 00:00:00', exit=2)
+    for both in (['--sql', 'SELECT 1', '--html', 'x.html'], ['--sql', 'SELECT 1', '--diff', 'a.sp'], ['--html', 'x.html', '--diff', 'a.sp'],
+                 ['--html', 'x.html', '--limit', '3']):
+        p.run('inspect', 'a.sp', *both, exit=2)
+    need(not (p.folder / 'x.html').exists(), 'a report of a refused command')
+    said = p.run('inspect', 'a.sp', '--sql', 'INSERT INTO operators SELECT * FROM operators', exit=2).stderr
+    need('can only be read from' in said, said)
+    p.run('inspect', '-', '--diff', '-', exit=2)
+    with open(p.folder / 'a.sp') as saved:
+        diff = subprocess.run([p.binary, 'inspect', 'a.sp', '--diff', '-'], cwd=p.folder, stdin=saved, capture_output=True, text=True)
+    need(diff.returncode == 0, diff.stderr)
 
 
 def test_a_key_filter_spares_chunks(p):
@@ -335,7 +354,12 @@ def test_the_report_is_one_whole_page(p):
     for word in ('window-aggregate-1', 't.csv', "k='line", "k <> '<script>'", 'prefers-color-scheme:dark', '777', '2024-01-01 00:12:00.000'):
         need(word in page.text or word in text, f'{word} is not in it')
     need(p.run('inspect', 'a.sp', '--html', '-', exit=0).stdout == text, 'standard output')
-    p.run('inspect', 'a.sp', '--html', 'a.sp', exit=2)
+    p.run('inspect', 'a.sp', '--html', 'a.html', exit=0)      # an older report may be replaced
+    p.write('kept.sql', 'SELECT 1;\n')
+    for kept in ('a.sp', 'kept.sql'):                         # and nothing else
+        before = (p.folder / kept).read_bytes()
+        p.run('inspect', 'a.sp', '--html', kept, exit=2)
+        need((p.folder / kept).read_bytes() == before, f'{kept} was overwritten')
     p.run('inspect', 'a.sp', '--html', 'no/a.html', exit=1)
     bad = bytearray((p.folder / 'a.sp').read_bytes()); bad[40] ^= 1
     (p.folder / 'bad.sp').write_bytes(bad)
