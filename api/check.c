@@ -1,11 +1,10 @@
 // The check of two scripts for users: reads both sides, asks checkpoint/compat/, and gives the report in the asked form.
 #include "api/check.h"
 
+#include "api/inspect.h"
 #include "api/plans.h"
-#include "checkpoint/state_dir.h"
 
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 // --- where a clause stands ------------------------------------------------------------------------------------------------
@@ -63,27 +62,16 @@ static const char *held_text(const struct savepoint_info *info, struct arena *ar
     return text;
 }
 
-static bool is_folder(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-static tide_status open_savepoint(const char *path, struct arena *arena, struct savepoint **out, tide_error *err) {
-    if (!is_folder(path)) return tide__savepoint_open(path, out, err);
-    const char *file, *skipped;
-    TIDE_TRY(tide__state_dir_latest(path, arena, out, &file, &skipped, err));
-    if (*out == NULL) return tide__fail(err, TIDE_ERR_SAVEPOINT, "%s holds no checkpoint", path);
-    return TIDE_OK;
-}
-
 static tide_status open_old(const tide_check *check, struct arena *arena, struct old_side *out, tide_error *err) {
     const tide_check_side *side = &check->old_side;
     if (side->sql != NULL)
         return tide__api_plans_open(side->name, (struct str){side->sql, side->sql_len}, UINT32_MAX, arena, &out->plans,
                                     err);
-    TIDE_TRY(open_savepoint(side->savepoint, arena, &out->savepoint, err));
+    const char *file, *skipped;
+    TIDE_TRY(tide__api_savepoint_find(side->savepoint, arena, &out->savepoint, &file, &skipped, err));
     const struct savepoint_info *info = tide__savepoint_info(out->savepoint);
     out->held = held_text(info, arena);
+    if (skipped != NULL) out->held = tide__arena_printf(arena, "%s  an older checkpoint was taken: %s\n", out->held, skipped);
     return tide__api_plans_of_savepoint(info, side->name, arena, &out->plans, err);
 }
 

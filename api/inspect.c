@@ -47,6 +47,12 @@ const struct plan_operator *tide__api_operator(const struct savepoint_info *info
     return NULL;
 }
 
+const char *tide__api_clause(const struct plan_operator *op, const char *code) {
+    for (size_t i = 0; op != NULL && i < op->clause_count; i++)
+        if (strcmp(op->clauses[i].code, code) == 0) return op->clauses[i].text;
+    return NULL;
+}
+
 // --- text for people ----------------------------------------------------------------------------------------------
 
 static void put_bytes(uint64_t bytes, struct strbuf *out) {

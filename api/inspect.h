@@ -25,6 +25,9 @@ bool tide__api_parse_time(struct str text, int64_t *out);
 // "2024-01-01 00:00:00.000"; "none" and "end" for watermarks that are none.
 void tide__api_put_time(int64_t ms, struct strbuf *out);
 const char *tide__api_part_kind(enum task_part_kind kind);
+// NULL: the plan has no such operator.
 const struct plan_operator *tide__api_operator(const struct savepoint_info *info, const char *operator_id);
+// The text of an operator's first clause of that code; NULL: it has none. `op` may be NULL.
+const char *tide__api_clause(const struct plan_operator *op, const char *code);
 
 #endif

@@ -59,18 +59,11 @@ static void put_parts(const struct savepoint_info *info, struct status_facts *ou
     }
 }
 
-static const char *clause(const struct savepoint_info *info, const char *operator_id, const char *code) {
-    const struct plan_operator *op = tide__api_operator(info, operator_id);
-    for (size_t i = 0; op != NULL && i < op->clause_count; i++)
-        if (strcmp(op->clauses[i].code, code) == 0) return op->clauses[i].text;
-    return NULL;
-}
-
 // The windows in the checkpoint. Of slices it is the slices.
 static void put_windows(const struct savepoint_info *info, const struct state_view *view, struct status_facts *out) {
     const struct savepoint_table *table = view->stored;
     size_t listed = table->window_count < SAVEPOINT_WINDOWS_MAX ? table->window_count : SAVEPOINT_WINDOWS_MAX;
-    const char *type = clause(info, view->operator_id, "window.type");
+    const char *type = tide__api_clause(tide__api_operator(info, view->operator_id), "window.type");
     for (size_t i = 0; i < listed && i < WINDOWS_SHOWN; i++) {
         char name[96];
         snprintf(name, sizeof name, "%s %zu", view->operator_id, i + 1);

@@ -39,12 +39,6 @@ static void put_span(int64_t ms, struct strbuf *out) {
         tide__strbuf_printf(out, "%.3f s", (double)ms / MILLIS_PER_SECOND);
 }
 
-static const char *clause(const struct plan_operator *op, const char *code) {
-    for (size_t i = 0; op != NULL && i < op->clause_count; i++)
-        if (strcmp(op->clauses[i].code, code) == 0) return op->clauses[i].text;
-    return NULL;
-}
-
 // --- sources -----------------------------------------------------------------------------------------------------------------------
 
 static bool says(const struct status_facts *facts, const char *name, const char *field) {
@@ -63,7 +57,7 @@ static bool feeds(const struct question *q, const char *source, const char *oper
 
 static void explain_source(const struct question *q, const char *name) {
     int64_t watermark = time_of(q->facts, "source", name, "watermark"), reached = time_of(q->facts, "source", name, "reached");
-    const char *expression = clause(tide__api_operator(q->info, name), "source.watermark");
+    const char *expression = tide__api_clause(tide__api_operator(q->info, name), "source.watermark");
     tide__strbuf_printf(q->out, "  %-10s", name);
     if (says(q->facts, name, "ended") || watermark == WATERMARK_END) {
         tide__strbuf_append_c(q->out, " has ended and holds nothing back\n");

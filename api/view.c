@@ -1,6 +1,7 @@
 // Views of state tables: which columns there are. See api/view.h.
 #include "api/view.h"
 
+#include "api/inspect.h"
 #include "base/time.h"
 #include "sql/parse.h"
 
@@ -189,38 +190,26 @@ static void add_value_columns(struct state_view *view, struct arena *arena) {
 
 // --- views --------------------------------------------------------------------------------------------------------------------
 
-static const char *clause(const struct plan_operator *op, const char *code) {
-    for (size_t i = 0; op != NULL && i < op->clause_count; i++)
-        if (strcmp(op->clauses[i].code, code) == 0) return op->clauses[i].text;
-    return NULL;
-}
-
 static uint32_t clause_count(const struct plan_operator *op, const char *code) {
     uint32_t count = 0;
     for (size_t i = 0; op != NULL && i < op->clause_count; i++) count += strcmp(op->clauses[i].code, code) == 0;
     return count;
 }
 
-static const struct plan_operator *find_operator(const struct savepoint_info *info, const char *id) {
-    for (size_t i = 0; i < info->plan.operator_count; i++)
-        if (strcmp(info->plan.operators[i].operator_id, id) == 0) return &info->plan.operators[i];
-    return NULL;
-}
-
 static int64_t duration(const struct plan_operator *op, const char *code) {
-    const char *text = clause(op, code);
+    const char *text = tide__api_clause(op, code);
     int64_t ms;
     return text != NULL && tide__duration_parse(tide__str(text), &ms) ? ms : 0;
 }
 
 static void read_window(const struct plan_operator *op, struct state_view *view) {
-    const char *type = clause(op, "window.type"), *size = clause(op, "window.size");
-    if (size == NULL) size = clause(op, "window.session_gap");
+    const char *type = tide__api_clause(op, "window.type"), *size = tide__api_clause(op, "window.size");
+    if (size == NULL) size = tide__api_clause(op, "window.session_gap");
     if (size == NULL || !tide__duration_parse(tide__str(size), &view->size_ms)) view->size_ms = 0;
     view->step_ms = duration(op, "window.step");
     view->offset_ms = duration(op, "window.offset");
-    if (clause(op, "config.time_zone") == NULL && clause(op, "window.session_gap") == NULL)
-        view->grid_ms = clause(op, "window.slide") != NULL ? duration(op, "window.slide") : view->size_ms;
+    if (tide__api_clause(op, "config.time_zone") == NULL && tide__api_clause(op, "window.session_gap") == NULL)
+        view->grid_ms = tide__api_clause(op, "window.slide") != NULL ? duration(op, "window.slide") : view->size_ms;
     view->sliced = view->windowed && op != NULL && strcmp(op->kind, "window-aggregate") == 0 && type != NULL &&
                    (strcmp(type, "HOP") == 0 || strcmp(type, "CUMULATE") == 0);
 }
@@ -242,7 +231,7 @@ static void read_rank(const struct plan_operator *op, struct state_view *view) {
 
 static void make_view(const struct savepoint_info *info, size_t table, struct arena *arena, struct state_view *out) {
     const struct state_table_desc *desc = &info->tables[table].desc;
-    const struct plan_operator *op = find_operator(info, desc->operator_id);
+    const struct plan_operator *op = tide__api_operator(info, desc->operator_id);
     *out = (struct state_view){
         .table_name = desc->name, .operator_id = desc->operator_id, .uid = op != NULL ? op->uid : NULL, .table = table,
         .stored = &info->tables[table], .desc = desc, .windowed = desc->kind == STATE_TABLE_WINDOWED,
