@@ -71,7 +71,8 @@ static tide_status open_old(const tide_check *check, struct arena *arena, struct
     TIDE_TRY(tide__api_savepoint_find(side->savepoint, arena, &out->savepoint, &file, &skipped, err));
     const struct savepoint_info *info = tide__savepoint_info(out->savepoint);
     out->held = held_text(info, arena);
-    if (skipped != NULL) out->held = tide__arena_printf(arena, "%s  an older checkpoint was taken: %s\n", out->held, skipped);
+    if (skipped != NULL)
+        out->held = tide__arena_printf(arena, "%s  an older checkpoint was taken: %s\n", out->held, skipped);
     return tide__api_plans_of_savepoint(info, side->name, arena, &out->plans, err);
 }
 

@@ -32,7 +32,8 @@ struct shown_check {
 };
 
 // A clause's place as a message has it: file, line, column and the line's text with the caret. False: it has no place.
-bool tide__api_check_place(const struct shown_check *check, const struct plan_clause *clause, bool old, tide_error *out);
+bool tide__api_check_place(const struct shown_check *check, const struct plan_clause *clause, bool old,
+                           tide_error *out);
 const struct waiver *tide__api_check_waiver(const struct shown_check *check, const struct compat_change *change);
 void tide__api_check_text(const struct shown_check *check, struct strbuf *out);
 void tide__api_check_json(const struct shown_check *check, struct strbuf *out);
@@ -42,7 +43,7 @@ void tide__api_check_github(const struct shown_check *check, struct strbuf *out)
 void tide__api_json_text(const char *text, struct strbuf *out);
 
 // A YAML file of a tiny subset: a list of maps of three plain or quoted strings. `today`: days since 1970.
-tide_status tide__api_waivers_parse(const char *name, struct str text, int64_t today, struct arena *arena, struct waivers *out,
-                                    tide_error *err) TIDE_CHECKED;
+tide_status tide__api_waivers_parse(const char *name, struct str text, int64_t today, struct arena *arena,
+                                    struct waivers *out, tide_error *err) TIDE_CHECKED;
 
 #endif

@@ -99,10 +99,11 @@ static void append_hints(const struct shown_check *check, struct strbuf *out) {
                             "warning: these rules allow more than is sound; `tidemark run` wants --accept-unsound\n");
     if (report->policy == COMPAT_STRICT && report->exact < report->strict)
         tide__strbuf_printf(
-            out, "%s: %s under --policy exact%s\n    tidemark run %s --from SAVEPOINT --policy exact%s\n",
+            out, "%s: %s under --policy exact%s\n    tidemark run %s --from %s --policy exact%s\n",
             report->exact == COMPAT_COMPATIBLE ? "the state can be carried over" : "a part of the results goes on",
             tide__compat_verdict_name(report->exact), report->exact == COMPAT_COMPATIBLE ? "" : ", then",
-            check->new_name, report->exact == COMPAT_PARTIAL ? " --on-incompatible partial" : "");
+            check->new_name, check->held != NULL ? check->old_name : "SAVEPOINT",
+            report->exact == COMPAT_PARTIAL ? " --on-incompatible partial" : "");
 }
 
 void tide__api_check_text(const struct shown_check *check, struct strbuf *out) {

@@ -20,7 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define POLL_SECONDS 0.02
+#define POLL_SECONDS      0.02
 #define CLIENT_TIMEOUT_MS 1000
 
 struct control {

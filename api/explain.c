@@ -51,14 +51,16 @@ static void append_aggregates(const struct aggregate_call *calls, uint32_t count
     for (uint32_t i = 0; i < count; i++) tide__strbuf_printf(out, "%s%s", i > 0 ? ", " : "", calls[i].name);
 }
 
-static void append_sorts(const struct plan_node *input, const struct sort_key *sorts, uint32_t count, struct strbuf *out) {
+static void append_sorts(const struct plan_node *input, const struct sort_key *sorts, uint32_t count,
+                         struct strbuf *out) {
     for (uint32_t i = 0; i < count; i++)
         tide__strbuf_printf(out, "%s%s %s", i > 0 ? ", " : "", column_name(input, sorts[i].column),
                             sorts[i].descending ? "DESC" : "ASC");
 }
 
 static void append_rank(const struct plan_node *input, int64_t first, int64_t last, const uint32_t *partitions,
-                        uint32_t partition_count, const struct sort_key *sorts, uint32_t sort_count, struct strbuf *out) {
+                        uint32_t partition_count, const struct sort_key *sorts, uint32_t sort_count,
+                        struct strbuf *out) {
     if (first > 1)
         tide__strbuf_printf(out, "ranks %lld to %lld", (long long)first, (long long)last);
     else
@@ -124,8 +126,8 @@ static void append_details(const struct plan_node *node, struct strbuf *out) {
         break;
     }
     case PLAN_RANK:
-        append_rank(input, node->rank.rank_first, node->rank.rank_last, node->rank.partitions, node->rank.partition_count,
-                    node->rank.sorts, node->rank.sort_count, out);
+        append_rank(input, node->rank.rank_first, node->rank.rank_last, node->rank.partitions,
+                    node->rank.partition_count, node->rank.sorts, node->rank.sort_count, out);
         break;
     case PLAN_SINK:
         tide__strbuf_append_c(out, node->sink.kind == SINK_COLLECT ? "result" : node->sink.table->name);
@@ -170,15 +172,16 @@ static void append_quoted(struct str s, struct strbuf *out) {
     tide__strbuf_append_char(out, '"');
 }
 
-static void append_node_json(const struct plan_node *node, const struct plan_description *description, struct arena *arena,
-                             struct strbuf *out) {
+static void append_node_json(const struct plan_node *node, const struct plan_description *description,
+                             struct arena *arena, struct strbuf *out) {
     struct strbuf details = {0};
     append_details(node, &details);
     tide__strbuf_append_c(out, "{\"id\": ");
     append_quoted(tide__str(node->operator_id), out);
-    tide__strbuf_printf(out, ", \"kind\": \"%s\", \"stateful\": %s, \"updates\": %s, \"line\": %u, \"column\": %u, \"details\": ",
-                        tide__plan_kind_name(node->kind), node->stateful ? "true" : "false", node->updates ? "true" : "false",
-                        node->pos.line, node->pos.column);
+    tide__strbuf_printf(
+        out, ", \"kind\": \"%s\", \"stateful\": %s, \"updates\": %s, \"line\": %u, \"column\": %u, \"details\": ",
+        tide__plan_kind_name(node->kind), node->stateful ? "true" : "false", node->updates ? "true" : "false",
+        node->pos.line, node->pos.column);
     append_quoted(tide__strbuf_str(&details), out);
     tide__strbuf_append_c(out, ", \"inputs\": [");
     for (uint32_t i = 0; i < node->input_count; i++) {
@@ -246,7 +249,8 @@ static void append_job(const struct plan *plan, uint32_t job, enum tide_explain_
 }
 
 static tide_status explain_all(struct sql_session *session, struct parser *parser, struct str sql,
-                               enum tide_explain_format format, struct arena *arena, struct strbuf *out, tide_error *err) {
+                               enum tide_explain_format format, struct arena *arena, struct strbuf *out,
+                               tide_error *err) {
     uint32_t jobs = 0;
     for (;;) {
         struct statement *statement;

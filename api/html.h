@@ -14,6 +14,7 @@ void tide__html_number(uint64_t number, struct strbuf *out);
 // The plan as an inline SVG: sources on the left, sinks on the right.
 void tide__html_plan(const struct savepoint_info *info, struct strbuf *out);
 // The windows of each operator on a line of time, with the watermark.
-void tide__html_windows(const struct savepoint_info *info, const struct state_view *views, size_t count, struct strbuf *out);
+void tide__html_windows(const struct savepoint_info *info, const struct state_view *views, size_t count,
+                        struct strbuf *out);
 
 #endif

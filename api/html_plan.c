@@ -18,7 +18,8 @@ static size_t index_of(const struct savepoint_info *info, const char *id) {
 }
 
 // Inputs stand before those who read them, so one pass does; an input that does not is left out.
-static void lay_out(const struct savepoint_info *info, struct place *places, uint32_t *out_columns, uint32_t *out_rows) {
+static void lay_out(const struct savepoint_info *info, struct place *places, uint32_t *out_columns,
+                    uint32_t *out_rows) {
     uint32_t rows[DEPTH_MAX] = {0};
     *out_columns = *out_rows = 0;
     for (size_t i = 0; i < info->plan.operator_count; i++) {
@@ -46,8 +47,8 @@ static uint32_t top_of(struct place place) {
 static void put_edge(struct place from, struct place to, struct strbuf *out) {
     uint32_t x1 = left_of(from) + NODE_WIDTH, y1 = top_of(from) + NODE_HEIGHT / 2;
     uint32_t x2 = left_of(to), y2 = top_of(to) + NODE_HEIGHT / 2, middle = (x1 + x2) / 2;
-    tide__strbuf_printf(out, "<path class=\"edge\" d=\"M%u %uC%u %u %u %u %u %u\" marker-end=\"url(#tip)\"/>\n", x1, y1, middle, y1,
-                        middle, y2, x2 - 6, y2);
+    tide__strbuf_printf(out, "<path class=\"edge\" d=\"M%u %uC%u %u %u %u %u %u\" marker-end=\"url(#tip)\"/>\n", x1, y1,
+                        middle, y1, middle, y2, x2 - 6, y2);
 }
 
 static const struct task_part *part_of(const struct savepoint_info *info, const char *id) {
@@ -76,9 +77,13 @@ static const char *title_of(const struct plan_operator *op) {
     return op->kind;
 }
 
-static void put_node(const struct savepoint_info *info, const struct plan_operator *op, struct place place, struct strbuf *out) {
+static void put_node(const struct savepoint_info *info, const struct plan_operator *op, struct place place,
+                     struct strbuf *out) {
     const struct task_part *part = part_of(info, op->operator_id);
-    const char *class = op->input_count == 0 ? "source" : strcmp(op->kind, "sink") == 0 ? "sink" : op->stateful ? "stateful" : "plain";
+    const char *class = op->input_count == 0            ? "source"
+                        : strcmp(op->kind, "sink") == 0 ? "sink"
+                        : op->stateful                  ? "stateful"
+                                                        : "plain";
     uint32_t x = left_of(place), y = top_of(place);
     tide__strbuf_printf(out, "<g class=\"node %s\"><title>", class);
     for (size_t i = 0; i < op->clause_count; i++) {
@@ -87,7 +92,8 @@ static void put_node(const struct savepoint_info *info, const struct plan_operat
         tide__strbuf_append_c(out, ": ");
         tide__html_c(op->clauses[i].text, out);
     }
-    tide__strbuf_printf(out, "</title><rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" rx=\"7\"/>", x, y, NODE_WIDTH, NODE_HEIGHT);
+    tide__strbuf_printf(out, "</title><rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" rx=\"7\"/>", x, y, NODE_WIDTH,
+                        NODE_HEIGHT);
     tide__strbuf_printf(out, "<text class=\"name\" x=\"%u\" y=\"%u\">", x + 10, y + 19);
     tide__html_c(op->operator_id, out);
     tide__strbuf_printf(out, "</text><text x=\"%u\" y=\"%u\">", x + 10, y + 36);
@@ -110,10 +116,12 @@ void tide__html_plan(const struct savepoint_info *info, struct strbuf *out) {
     lay_out(info, places, &columns, &rows);
     uint32_t width = 2 * MARGIN + (columns > 0 ? (columns - 1) * COLUMN + NODE_WIDTH : 0);
     uint32_t height = 2 * MARGIN + (rows > 0 ? (rows - 1) * ROW + NODE_HEIGHT : 0);
-    tide__strbuf_printf(out, "<div class=\"wide\"><svg class=\"plan\" role=\"img\" aria-label=\"The plan\" width=\"%u\" height=\"%u\" "
-                             "viewBox=\"0 0 %u %u\">\n<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"2\" refY=\"4\" markerWidth=\"7\" "
-                             "markerHeight=\"7\" orient=\"auto\"><path class=\"tip\" d=\"M0 0L8 4L0 8Z\"/></marker></defs>\n",
-                        width, height, width, height);
+    tide__strbuf_printf(
+        out,
+        "<div class=\"wide\"><svg class=\"plan\" role=\"img\" aria-label=\"The plan\" width=\"%u\" height=\"%u\" "
+        "viewBox=\"0 0 %u %u\">\n<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"2\" refY=\"4\" markerWidth=\"7\" "
+        "markerHeight=\"7\" orient=\"auto\"><path class=\"tip\" d=\"M0 0L8 4L0 8Z\"/></marker></defs>\n",
+        width, height, width, height);
     for (size_t i = 0; i < info->plan.operator_count; i++) {
         const struct plan_operator *op = &info->plan.operators[i];
         for (size_t k = 0; k < op->input_count; k++) {

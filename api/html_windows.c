@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_WIDTH 1000.0
+#define LINE_WIDTH  1000.0
 #define LINE_HEIGHT 90.0
 
 struct line {
@@ -38,18 +38,20 @@ static void measure(const struct savepoint_table *table, size_t listed, struct l
     // The watermark is shown if it is not so far away that the windows would become one stroke.
     double span = (double)line->to_ms - (double)line->from_ms;
     if (!is_time(line->watermark_ms)) return;
-    double before = (double)line->from_ms - (double)line->watermark_ms, behind = (double)line->watermark_ms - (double)line->to_ms;
+    double before = (double)line->from_ms - (double)line->watermark_ms,
+           behind = (double)line->watermark_ms - (double)line->to_ms;
     if (before > 0 && before < 4 * span) line->from_ms = line->watermark_ms;
     if (behind > 0 && behind < 4 * span) line->to_ms = line->watermark_ms;
 }
 
 static void put_bar(const struct line *line, const struct savepoint_window *window, struct strbuf *out) {
     double x = x_of(line, window->start_ms), width = x_of(line, window->end_ms) - x;
-    double height = line->entries_max > 0 ? (LINE_HEIGHT - 14) * (double)window->entries / (double)line->entries_max : 0;
+    double height = line->entries_max > 0 ? (LINE_HEIGHT - 14) * (double)window->entries / (double)line->entries_max
+                                          : 0;
     if (height < 2) height = 2;
     bool fired = is_time(line->watermark_ms) && window->end_ms - 1 <= line->watermark_ms;
-    tide__strbuf_printf(out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"><title>[", fired ? "bar due" : "bar", x,
-                        LINE_HEIGHT - height, width > 1.5 ? width - 0.8 : width, height);
+    tide__strbuf_printf(out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"><title>[",
+                        fired ? "bar due" : "bar", x, LINE_HEIGHT - height, width > 1.5 ? width - 0.8 : width, height);
     tide__api_put_time(window->start_ms, out);
     tide__strbuf_append_c(out, ", ");
     tide__api_put_time(window->end_ms, out);
@@ -73,27 +75,33 @@ static void put_line(const struct savepoint_info *info, const struct state_view 
     size_t listed = table->window_count < SAVEPOINT_WINDOWS_MAX ? table->window_count : SAVEPOINT_WINDOWS_MAX;
     struct line line = {.watermark_ms = WATERMARK_NONE};
     for (size_t i = 0; i < info->snapshot.part_count; i++)
-        if (strcmp(info->snapshot.parts[i].operator_id, view->operator_id) == 0) line.watermark_ms = info->snapshot.parts[i].watermark;
+        if (strcmp(info->snapshot.parts[i].operator_id, view->operator_id) == 0)
+            line.watermark_ms = info->snapshot.parts[i].watermark;
     measure(table, listed, &line);
     tide__strbuf_append_c(out, "<h3>");
     tide__html_c(view->operator_id, out);
     tide__strbuf_append_c(out, "</h3>\n<p>");
     tide__html_number(table->window_count, out);
-    tide__strbuf_printf(out, " %s%s, watermark ", view->sliced ? "slice" : "window", table->window_count == 1 ? "" : "s");
+    tide__strbuf_printf(out, " %s%s, watermark ", view->sliced ? "slice" : "window",
+                        table->window_count == 1 ? "" : "s");
     tide__api_put_time(line.watermark_ms, out);
     if (listed < table->window_count) tide__strbuf_printf(out, ". Shown are the first %zu", listed);
-    if (is_time(line.watermark_ms)) tide__strbuf_append_c(out, " (red). Grey is behind it; bars are as high as there are entries");
-    tide__strbuf_printf(out, "</p>\n<svg class=\"line\" role=\"img\" aria-label=\"Windows\" viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"none\">\n", LINE_WIDTH,
-                        LINE_HEIGHT);
+    if (is_time(line.watermark_ms))
+        tide__strbuf_append_c(out, " (red). Grey is behind it; bars are as high as there are entries");
+    tide__strbuf_printf(out,
+                        "</p>\n<svg class=\"line\" role=\"img\" aria-label=\"Windows\" viewBox=\"0 0 %.0f %.0f\" "
+                        "preserveAspectRatio=\"none\">\n",
+                        LINE_WIDTH, LINE_HEIGHT);
     for (size_t i = 0; i < listed; i++) put_bar(&line, &table->windows[i], out);
     if (is_time(line.watermark_ms) && line.watermark_ms >= line.from_ms && line.watermark_ms <= line.to_ms)
-        tide__strbuf_printf(out, "<line class=\"watermark\" x1=\"%.2f\" x2=\"%.2f\" y1=\"0\" y2=\"%.0f\"/>\n", x_of(&line, line.watermark_ms),
-                            x_of(&line, line.watermark_ms), LINE_HEIGHT);
+        tide__strbuf_printf(out, "<line class=\"watermark\" x1=\"%.2f\" x2=\"%.2f\" y1=\"0\" y2=\"%.0f\"/>\n",
+                            x_of(&line, line.watermark_ms), x_of(&line, line.watermark_ms), LINE_HEIGHT);
     tide__strbuf_append_c(out, "</svg>\n");
     put_labels(&line, out);
 }
 
-void tide__html_windows(const struct savepoint_info *info, const struct state_view *views, size_t count, struct strbuf *out) {
+void tide__html_windows(const struct savepoint_info *info, const struct state_view *views, size_t count,
+                        struct strbuf *out) {
     size_t shown = 0;
     for (size_t i = 0; i < count; i++) {
         if (!views[i].windowed || views[i].stored->window_count == 0) continue;

@@ -83,8 +83,8 @@ static void put_head(const struct inspected *in, struct strbuf *out) {
     tide__strbuf_append_c(out, "size        ");
     put_bytes(in->bytes, out);
     if (info->depth > 0)
-        tide__strbuf_printf(out, " in %u files: it holds what changed since checkpoint %llu, and so on", info->depth + 1,
-                            (unsigned long long)info->parent_id);
+        tide__strbuf_printf(out, " in %u files: it holds what changed since checkpoint %llu, and so on",
+                            info->depth + 1, (unsigned long long)info->parent_id);
     tide__strbuf_printf(out, "\nrows        %llu read%s\n", (unsigned long long)info->snapshot.rows,
                         info->snapshot.ended ? ", the input has ended: the job is finished" : "");
     if (info->rows_before > 0)
@@ -140,7 +140,8 @@ static void put_fields(const char *what, const struct state_field *fields, size_
 }
 
 static void put_table(const struct savepoint_table *table, bool at_most, struct strbuf *out) {
-    tide__strbuf_printf(out, "  %-24s %s%llu keys, ", table->desc.name, at_most ? "at most " : "", (unsigned long long)table->entries);
+    tide__strbuf_printf(out, "  %-24s %s%llu keys, ", table->desc.name, at_most ? "at most " : "",
+                        (unsigned long long)table->entries);
     put_bytes(table->key_bytes + table->value_bytes, out);
     if (table->desc.kind == STATE_TABLE_WINDOWED)
         tide__strbuf_printf(out, ", %llu window%s", (unsigned long long)table->window_count,

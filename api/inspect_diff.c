@@ -29,8 +29,8 @@ struct walker {
     const struct state_view *view;  // NULL: the side has no such table
     struct view_scan *scan;
     struct view_decoder *decoder;
-    uint32_t *columns;              // of the view, in the order of the pair's columns
-    struct column *cells;           // one row
+    uint32_t *columns;     // of the view, in the order of the pair's columns
+    struct column *cells;  // one row
     struct str key, value;
     uint64_t rank;
     bool found;
@@ -64,7 +64,8 @@ static const struct type count_type = {.kind = TYPE_BIGINT, .nullable = true};
 
 static void begin_result(struct diff *d, const char *const *names, size_t texts, size_t count) {
     tide_column *columns = ARENA_ARRAY(&d->arena, tide_column, count);
-    for (size_t i = 0; i < count; i++) columns[i] = tide__api_column(names[i], i < texts ? &text_type : &count_type, &d->arena);
+    for (size_t i = 0; i < count; i++)
+        columns[i] = tide__api_column(names[i], i < texts ? &text_type : &count_type, &d->arena);
     if (d->handler->on_result != NULL) d->handler->on_result(d->handler->ctx, columns, count, false);
 }
 
@@ -97,7 +98,8 @@ static tide_status show(struct diff *d, const tide_text *values, size_t count, t
 
 // --- facts --------------------------------------------------------------------------------------------------------------------------
 
-static tide_status show_fact(struct diff *d, const char *what, const char *name, tide_text old, tide_text new, tide_error *err) {
+static tide_status show_fact(struct diff *d, const char *what, const char *name, tide_text old, tide_text new,
+                             tide_error *err) {
     bool same = old.len == new.len && (old.data == NULL) == (new.data == NULL) &&
                 (old.data == NULL || memcmp(old.data, new.data, old.len) == 0);
     if (same) return TIDE_OK;
@@ -121,29 +123,36 @@ static tide_text clauses_text(struct diff *d, const struct plan_operator *op) {
     return out;
 }
 
-static tide_status show_operator_facts(struct diff *d, const struct savepoint_info *old, const struct savepoint_info *new,
-                                       const char *id, tide_error *err) {
+static tide_status show_operator_facts(struct diff *d, const struct savepoint_info *old,
+                                       const struct savepoint_info *new, const char *id, tide_error *err) {
     const struct task_part *a = part_of(old, id), *b = part_of(new, id);
     const tide_text none = {NULL, 0};
-    TIDE_TRY(show_fact(d, "clauses", id, clauses_text(d, tide__api_operator(old, id)), clauses_text(d, tide__api_operator(new, id)), err));
-    TIDE_TRY(show_fact(d, "watermark", id, a ? time_text(d, a->watermark) : none, b ? time_text(d, b->watermark) : none, err));
+    TIDE_TRY(show_fact(d, "clauses", id, clauses_text(d, tide__api_operator(old, id)),
+                       clauses_text(d, tide__api_operator(new, id)), err));
+    TIDE_TRY(show_fact(d, "watermark", id, a ? time_text(d, a->watermark) : none, b ? time_text(d, b->watermark) : none,
+                       err));
     bool source = (a != NULL ? a : b) != NULL && (a != NULL ? a : b)->kind == TASK_PART_SOURCE;
-    TIDE_TRY(show_fact(d, source ? "rows read" : "rows in", id, a ? number_text(d, source ? a->rows : a->rows_in) : none,
+    TIDE_TRY(show_fact(d, source ? "rows read" : "rows in", id,
+                       a ? number_text(d, source ? a->rows : a->rows_in) : none,
                        b ? number_text(d, source ? b->rows : b->rows_in) : none, err));
-    TIDE_TRY(show_fact(d, "late rows", id, a ? number_text(d, a->late_rows) : none, b ? number_text(d, b->late_rows) : none, err));
-    return show_fact(d, "windows fired", id, a ? number_text(d, a->windows_fired) : none, b ? number_text(d, b->windows_fired) : none,
-                     err);
+    TIDE_TRY(show_fact(d, "late rows", id, a ? number_text(d, a->late_rows) : none,
+                       b ? number_text(d, b->late_rows) : none, err));
+    return show_fact(d, "windows fired", id, a ? number_text(d, a->windows_fired) : none,
+                     b ? number_text(d, b->windows_fired) : none, err);
 }
 
 static tide_status show_facts(struct diff *d, tide_error *err) {
     static const char *const names[] = {"what", "name", "old", "new"};
-    const struct savepoint_info *old = tide__savepoint_info(d->sides[0].savepoint), *new = tide__savepoint_info(d->sides[1].savepoint);
+    const struct savepoint_info *old = tide__savepoint_info(d->sides[0].savepoint),
+                                *new = tide__savepoint_info(d->sides[1].savepoint);
     begin_result(d, names, 4, 4);
     TIDE_TRY(show_fact(d, "savepoint", "file", text_of(d, d->sides[0].path), text_of(d, d->sides[1].path), err));
     TIDE_TRY(show_fact(d, "savepoint", "job", text_of(d, old->job_name), text_of(d, new->job_name), err));
     TIDE_TRY(show_fact(d, "savepoint", "taken", time_text(d, old->created_ms), time_text(d, new->created_ms), err));
-    TIDE_TRY(show_fact(d, "savepoint", "checkpoint", number_text(d, old->checkpoint_id), number_text(d, new->checkpoint_id), err));
-    TIDE_TRY(show_fact(d, "savepoint", "rows", number_text(d, old->snapshot.rows), number_text(d, new->snapshot.rows), err));
+    TIDE_TRY(show_fact(d, "savepoint", "checkpoint", number_text(d, old->checkpoint_id),
+                       number_text(d, new->checkpoint_id), err));
+    TIDE_TRY(
+        show_fact(d, "savepoint", "rows", number_text(d, old->snapshot.rows), number_text(d, new->snapshot.rows), err));
     for (size_t i = 0; i < new->plan.operator_count; i++)
         TIDE_TRY(show_operator_facts(d, old, new, new->plan.operators[i].operator_id, err));
     for (size_t i = 0; i < old->plan.operator_count; i++)
@@ -156,10 +165,12 @@ static tide_status show_facts(struct diff *d, tide_error *err) {
 // --- pairs of tables ----------------------------------------------------------------------------------------------------------------
 
 static bool same_keys(const struct state_view *a, const struct state_view *b) {
-    if (a->windowed != b->windowed || a->sessions != b->sessions || a->desc->key_count != b->desc->key_count) return false;
+    if (a->windowed != b->windowed || a->sessions != b->sessions || a->desc->key_count != b->desc->key_count)
+        return false;
     for (size_t i = 0; i < a->desc->key_count; i++) {
         const struct view_key *x = &a->keys[i], *y = &b->keys[i];
-        if (x->form != y->form || x->type == NULL || y->type == NULL || !tide__type_same(x->type, y->type)) return false;
+        if (x->form != y->form || x->type == NULL || y->type == NULL || !tide__type_same(x->type, y->type))
+            return false;
     }
     return true;
 }
@@ -182,7 +193,8 @@ static const struct state_view *partner(const struct side *side, const struct st
     for (size_t i = 0; i < side->view_count; i++)
         if (strcmp(side->views[i].table_name, view->table_name) == 0) return &side->views[i];
     for (size_t i = 0; i < side->view_count && view->uid != NULL; i++)
-        if (side->views[i].uid != NULL && strcmp(side->views[i].uid, view->uid) == 0 && same_keys(&side->views[i], view))
+        if (side->views[i].uid != NULL && strcmp(side->views[i].uid, view->uid) == 0 &&
+            same_keys(&side->views[i], view))
             return &side->views[i];
     return NULL;
 }
@@ -195,8 +207,8 @@ static tide_status walker_next(struct walker *w, tide_error *err) {
     return tide__view_scan_entry(w->scan, &w->key, &w->value, &w->rank, &w->found, err);
 }
 
-static tide_status walker_open(struct walker *w, struct side *side, const struct state_view *view, const struct pair *pair,
-                               tide_error *err) {
+static tide_status walker_open(struct walker *w, struct side *side, const struct state_view *view,
+                               const struct pair *pair, tide_error *err) {
     *w = (struct walker){.view = view};
     tide__arena_init(&w->arena);
     if (view == NULL) return TIDE_OK;
@@ -241,8 +253,8 @@ static bool same_cell(struct diff *d, const struct column *a, const struct colum
     return tide__str_eq(tide__strbuf_str(&d->texts[0]), tide__strbuf_str(&d->texts[1]));
 }
 
-static tide_status compare_rows(struct diff *d, const struct pair *pair, struct walker *old, struct walker *new, bool *out_same,
-                                tide_error *err) {
+static tide_status compare_rows(struct diff *d, const struct pair *pair, struct walker *old, struct walker *new,
+                                bool *out_same, tide_error *err) {
     *out_same = tide__str_eq(old->value, new->value) && old->rank == new->rank;
     if (*out_same) return TIDE_OK;
     struct arena arena;
@@ -250,12 +262,14 @@ static tide_status compare_rows(struct diff *d, const struct pair *pair, struct 
     tide_status status = decode(old, &arena, err);
     if (status == TIDE_OK) status = decode(new, &arena, err);
     *out_same = status == TIDE_OK;
-    for (size_t i = 0; i < pair->column_count && *out_same; i++) *out_same = same_cell(d, &old->cells[i], &new->cells[i]);
+    for (size_t i = 0; i < pair->column_count && *out_same; i++)
+        *out_same = same_cell(d, &old->cells[i], &new->cells[i]);
     tide__arena_deinit(&arena);
     return status;
 }
 
-static tide_status show_entry(struct diff *d, const struct pair *pair, struct walker *w, const char *change, tide_error *err) {
+static tide_status show_entry(struct diff *d, const struct pair *pair, struct walker *w, const char *change,
+                              tide_error *err) {
     struct arena arena;
     tide__arena_init(&arena);
     tide_text *values = ARENA_ARRAY(&arena, tide_text, pair->column_count + 2);
@@ -277,8 +291,8 @@ static tide_status show_entry(struct diff *d, const struct pair *pair, struct wa
 // What is done with each difference.
 struct visitor {
     struct counts all;
-    bool shows;                      // entries
-    struct window_counts *windows;   // counting; NULL: not windowed
+    bool shows;                     // entries
+    struct window_counts *windows;  // counting; NULL: not windowed
     size_t window_count, window_cap;
 };
 struct window_counts {
@@ -307,8 +321,8 @@ static void count(struct visitor *v, const struct pair *pair, struct str key, bo
     }
 }
 
-static tide_status visit(struct diff *d, struct visitor *v, const struct pair *pair, struct walker *old, struct walker *new, int order,
-                         tide_error *err) {
+static tide_status visit(struct diff *d, struct visitor *v, const struct pair *pair, struct walker *old,
+                         struct walker *new, int order, tide_error *err) {
     bool same = false;
     if (order == 0) TIDE_TRY(compare_rows(d, pair, old, new, &same, err));
     count(v, pair, order <= 0 ? old->key : new->key, order <= 0, order >= 0, same);
@@ -339,7 +353,8 @@ static tide_status walk(struct diff *d, const struct pair *pair, struct visitor 
 // --- all ----------------------------------------------------------------------------------------------------------------------------
 
 static void put_counts(struct diff *d, const struct counts *counts, tide_text *values) {
-    const uint64_t numbers[] = {counts->old_entries, counts->new_entries, counts->added, counts->removed, counts->changed};
+    const uint64_t numbers[] = {counts->old_entries, counts->new_entries, counts->added, counts->removed,
+                                counts->changed};
     for (size_t i = 0; i < 5; i++) values[i] = number_text(d, numbers[i]);
 }
 
@@ -347,7 +362,8 @@ static bool differs(const struct counts *counts) {
     return counts->added > 0 || counts->removed > 0 || counts->changed > 0;
 }
 
-static tide_status show_counts(struct diff *d, const struct pair *pairs, const struct visitor *visitors, size_t n, tide_error *err) {
+static tide_status show_counts(struct diff *d, const struct pair *pairs, const struct visitor *visitors, size_t n,
+                               tide_error *err) {
     static const char *const names[] = {"operator", "old_entries", "new_entries", "added", "removed", "changed"};
     begin_result(d, names, 1, 6);
     for (size_t i = 0; i < n; i++) {
@@ -359,15 +375,18 @@ static tide_status show_counts(struct diff *d, const struct pair *pairs, const s
     return TIDE_OK;
 }
 
-static tide_status show_windows(struct diff *d, const struct pair *pairs, const struct visitor *visitors, size_t n, tide_error *err) {
-    static const char *const names[] = {"operator", "window", "window_start", "window_end", "old_entries", "new_entries", "added",
-                                        "removed", "changed"};
+static tide_status show_windows(struct diff *d, const struct pair *pairs, const struct visitor *visitors, size_t n,
+                                tide_error *err) {
+    static const char *const names[] = {"operator",    "window", "window_start", "window_end", "old_entries",
+                                        "new_entries", "added",  "removed",      "changed"};
     begin_result(d, names, 4, 9);
     for (size_t i = 0; i < n; i++) {
         for (size_t w = 0; w < visitors[i].window_count; w++) {
             const struct window_counts *window = &visitors[i].windows[w];
             if (!differs(&window->counts)) continue;
-            const char *what = window->counts.old_entries == 0 ? "added" : window->counts.new_entries == 0 ? "removed" : "changed";
+            const char *what = window->counts.old_entries == 0   ? "added"
+                               : window->counts.new_entries == 0 ? "removed"
+                                                                 : "changed";
             tide_text values[9] = {text_of(d, pairs[i].view->name), text_of(d, what), time_text(d, window->start_ms),
                                    time_text(d, window->end_ms)};
             put_counts(d, &window->counts, values + 4);
@@ -396,8 +415,8 @@ static void warn_incomparable(struct diff *d, const struct pair *pair) {
     if (d->handler->on_message == NULL) return;
     tide_error message;
     tide__error_clear(&message);
-    snprintf(message.message, sizeof message.message, "the entries of %s are not compared: their keys differ in columns or types",
-             pair->view->name);
+    snprintf(message.message, sizeof message.message,
+             "the entries of %s are not compared: their keys differ in columns or types", pair->view->name);
     d->handler->on_message(d->handler->ctx, TIDE_WARNING, &message);
 }
 
@@ -442,7 +461,8 @@ static tide_status compare(struct diff *d, const char *operator_name, tide_error
 static tide_status open_side(struct diff *d, int s, const char *path, tide_error *err) {
     const char *skipped = NULL;
     TIDE_TRY(tide__api_savepoint_find(path, &d->arena, &d->sides[s].savepoint, &d->sides[s].path, &skipped, err));
-    tide__view_make_all(tide__savepoint_info(d->sides[s].savepoint), &d->arena, &d->sides[s].views, &d->sides[s].view_count);
+    tide__view_make_all(tide__savepoint_info(d->sides[s].savepoint), &d->arena, &d->sides[s].views,
+                        &d->sides[s].view_count);
     return TIDE_OK;
 }
 

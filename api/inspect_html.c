@@ -12,27 +12,39 @@ enum { LARGEST = 12, WINDOWS_LISTED = 40, KEY_TEXT_MAX = 200 };
 
 // Colours are named once for light and once for dark; widths follow the screen.
 static const char style[] =
-    ":root{color-scheme:light dark;--page:#fbfbfa;--card:#fff;--ink:#1d2126;--soft:#5d6670;--rule:#dfe3e8;--blue:#2f6fde;--teal:#0f8f83;--amber:#b86e00;"
+    ":root{color-scheme:light "
+    "dark;--page:#fbfbfa;--card:#fff;--ink:#1d2126;--soft:#5d6670;--rule:#dfe3e8;--blue:#2f6fde;--teal:#0f8f83;--amber:"
+    "#b86e00;"
     "--red:#c8342b;--pale:#e8effc}"
-    "@media(prefers-color-scheme:dark){:root{--page:#14171a;--card:#1c2024;--ink:#e6e9ec;--soft:#98a2ad;--rule:#30363d;--blue:#6ea1ff;"
+    "@media(prefers-color-scheme:dark){:root{--page:#14171a;--card:#1c2024;--ink:#e6e9ec;--soft:#98a2ad;--rule:#30363d;"
+    "--blue:#6ea1ff;"
     "--teal:#3fc4b4;--amber:#e2a23b;--red:#ff7a70;--pale:#22304a}}"
     "*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,sans-serif}"
-    "main{max-width:1120px;margin:0 auto;padding:24px 16px 60px}h1{font-size:24px;margin:0 0 4px;overflow-wrap:anywhere}"
+    "main{max-width:1120px;margin:0 auto;padding:24px 16px 60px}h1{font-size:24px;margin:0 0 "
+    "4px;overflow-wrap:anywhere}"
     "h2{font-size:18px;margin:36px 0 10px}h3{font-size:15px;margin:18px 0 2px}p{margin:2px 0 8px;color:var(--soft)}"
     ".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:18px 0}"
     ".fact{background:var(--card);border:1px solid var(--rule);border-radius:8px;padding:10px 12px}"
-    ".fact b{display:block;font-size:17px;font-weight:600;overflow-wrap:anywhere}.fact span{color:var(--soft);font-size:13px}"
+    ".fact b{display:block;font-size:17px;font-weight:600;overflow-wrap:anywhere}.fact "
+    "span{color:var(--soft);font-size:13px}"
     ".wide{overflow-x:auto;background:var(--card);border:1px solid var(--rule);border-radius:8px}"
-    "svg{display:block}svg text{font:12px system-ui,sans-serif;fill:var(--soft)}svg .name{font-weight:600;fill:var(--ink)}"
-    ".node rect{fill:var(--card);stroke:var(--rule);stroke-width:1.5}.stateful rect{stroke:var(--blue);fill:var(--pale)}"
-    ".source rect{stroke:var(--teal)}.sink rect{stroke:var(--amber)}.edge{fill:none;stroke:var(--soft);stroke-width:1.4}.tip{fill:var(--soft)}"
+    "svg{display:block}svg text{font:12px system-ui,sans-serif;fill:var(--soft)}svg "
+    ".name{font-weight:600;fill:var(--ink)}"
+    ".node rect{fill:var(--card);stroke:var(--rule);stroke-width:1.5}.stateful "
+    "rect{stroke:var(--blue);fill:var(--pale)}"
+    ".source rect{stroke:var(--teal)}.sink "
+    "rect{stroke:var(--amber)}.edge{fill:none;stroke:var(--soft);stroke-width:1.4}.tip{fill:var(--soft)}"
     ".line{width:100%;height:96px;background:var(--card);border:1px solid var(--rule);border-radius:8px}"
-    ".bar{fill:var(--blue)}.bar.due{fill:var(--soft)}.watermark{stroke:var(--red);stroke-width:2;vector-effect:non-scaling-stroke}"
+    ".bar{fill:var(--blue)}.bar.due{fill:var(--soft)}.watermark{stroke:var(--red);stroke-width:2;vector-effect:non-"
+    "scaling-stroke}"
     ".axis{display:flex;justify-content:space-between;gap:12px;color:var(--soft);font-size:12px}"
-    "table{border-collapse:collapse;width:100%;font-size:14px}th,td{text-align:left;padding:6px 12px;border-bottom:1px solid var(--rule);"
-    "vertical-align:top}th{color:var(--soft);font-weight:600;white-space:nowrap}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;"
+    "table{border-collapse:collapse;width:100%;font-size:14px}th,td{text-align:left;padding:6px 12px;border-bottom:1px "
+    "solid var(--rule);"
+    "vertical-align:top}th{color:var(--soft);font-weight:600;white-space:nowrap}td.n,th.n{text-align:right;font-"
+    "variant-numeric:tabular-nums;"
     "white-space:nowrap}td.k{overflow-wrap:anywhere;min-width:160px;font-family:ui-monospace,monospace;font-size:13px}"
-    "meter{width:90px;height:10px}pre{background:var(--card);border:1px solid var(--rule);border-radius:8px;padding:14px;overflow-x:auto;"
+    "meter{width:90px;height:10px}pre{background:var(--card);border:1px solid "
+    "var(--rule);border-radius:8px;padding:14px;overflow-x:auto;"
     "font:13px/1.45 ui-monospace,monospace;margin:0}.bad{color:var(--red)}";
 
 struct report {
@@ -111,8 +123,8 @@ static void put_head(struct report *r) {
     tide__html_c(info->script_name, r->out);
     tide__strbuf_append_c(r->out, ", taken ");
     tide__api_put_time(info->created_ms, r->out);
-    tide__strbuf_printf(r->out, " UTC as checkpoint %llu by Tidemark %s</p>\n<p>", (unsigned long long)info->checkpoint_id,
-                        info->writer_version);
+    tide__strbuf_printf(r->out, " UTC as checkpoint %llu by Tidemark %s</p>\n<p>",
+                        (unsigned long long)info->checkpoint_id, info->writer_version);
     tide__html_c(r->path, r->out);
     if (r->skipped != NULL) {
         tide__strbuf_append_c(r->out, "</p>\n<p class=\"bad\">Newer checkpoints were passed over: ");
@@ -136,7 +148,8 @@ static void put_head(struct report *r) {
 
 static void table_begin(struct report *r, const char *const *names, const bool *numbers, size_t count) {
     tide__strbuf_append_c(r->out, "<div class=\"wide\"><table><tr>");
-    for (size_t i = 0; i < count; i++) tide__strbuf_printf(r->out, "<th%s>%s</th>", numbers[i] ? " class=\"n\"" : "", names[i]);
+    for (size_t i = 0; i < count; i++)
+        tide__strbuf_printf(r->out, "<th%s>%s</th>", numbers[i] ? " class=\"n\"" : "", names[i]);
     tide__strbuf_append_c(r->out, "</tr>\n");
 }
 
@@ -160,7 +173,8 @@ static void put_state(struct report *r) {
     static const char *const names[] = {"state", "entries", "windows", "keys", "values", "share"};
     static const bool numbers[] = {false, true, true, true, true, false};
     uint64_t all = 1;
-    for (size_t i = 0; i < r->info->table_count; i++) all += r->info->tables[i].key_bytes + r->info->tables[i].value_bytes;
+    for (size_t i = 0; i < r->info->table_count; i++)
+        all += r->info->tables[i].key_bytes + r->info->tables[i].value_bytes;
     table_begin(r, names, numbers, 6);
     for (size_t i = 0; i < r->info->table_count; i++) {
         const struct savepoint_table *table = &r->info->tables[i];
@@ -208,7 +222,8 @@ struct large {
     const char *key;
 };
 
-static void note_large(struct report *r, struct large *items, size_t *count, size_t table, const struct state_entry *entry) {
+static void note_large(struct report *r, struct large *items, size_t *count, size_t table,
+                       const struct state_entry *entry) {
     uint64_t bytes = entry->key.len + entry->value.len;
     if (*count == LARGEST && bytes <= items[LARGEST - 1].bytes) return;
     struct strbuf text = {0};
@@ -278,7 +293,8 @@ static void put_facts(struct report *r, const char *name) {
         for (size_t c = 0; c < facts->column_count; c++) {
             struct strbuf text = {0};
             tide__strbuf_append_c(r->out, numbers[c] ? "<td class=\"n\">" : "<td>");
-            if (!tide__column_is_null(&batch.columns[c], row)) tide__value_display_in_zone(&batch.columns[c], row, NULL, &text);
+            if (!tide__column_is_null(&batch.columns[c], row))
+                tide__value_display_in_zone(&batch.columns[c], row, NULL, &text);
             tide__html_text(tide__strbuf_str(&text), r->out);
             tide__strbuf_append_c(r->out, "</td>");
             tide__strbuf_deinit(&text);
@@ -318,7 +334,8 @@ tide_status tide_inspect_html(const char *path, tide_write_fn *write, void *ctx,
     struct strbuf out = {0};
     struct report report = {.out = &out};
     tide__arena_init(&report.arena);
-    tide_status status = tide__api_savepoint_find(path, &report.arena, &report.savepoint, &report.path, &report.skipped, err);
+    tide_status status = tide__api_savepoint_find(path, &report.arena, &report.savepoint, &report.path, &report.skipped,
+                                                  err);
     if (status == TIDE_OK) {
         report.info = tide__savepoint_info(report.savepoint);
         tide__view_make_all(report.info, &report.arena, &report.views, &report.view_count);

@@ -3,7 +3,8 @@
 #include "api/savepoint_source.h"
 #include "api/script.h"
 
-tide_status tide_inspect_sql(const char *path, const char *sql, size_t sql_len, const tide_handler *handler, tide_error *err) {
+tide_status tide_inspect_sql(const char *path, const char *sql, size_t sql_len, const tide_handler *handler,
+                             tide_error *err) {
     tide__error_clear(err);
     struct arena arena;
     tide__arena_init(&arena);

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #define CHECKPOINT_INTERVAL_DEFAULT_MS 10000
-#define PROGRESS_SECONDS 0.2
-#define HARD_LIMIT_MORE ((size_t)64 << 20)
-#define SAMPLE_SECONDS   1.0
+#define PROGRESS_SECONDS               0.2
+#define HARD_LIMIT_MORE                ((size_t)64 << 20)
+#define SAMPLE_SECONDS                 1.0
 
 // --- the working folder ------------------------------------------------------------------------------------------------
 
@@ -74,7 +74,8 @@ static tide_status open_dirs(struct job *job, const char **out_work, tide_error 
         *out_work = tide__arena_printf(&job->arena, "%s/work", job->temporary_dir);
         if (wanted) TIDE_TRY(tide__state_dir_open(job->temporary_dir, &job->run->state_dir, err));
     }
-    if (job->run->state_dir != NULL) *out_work = tide__state_dir_work(job->run->state_dir, job->plan->statement_index + 1);
+    if (job->run->state_dir != NULL)
+        *out_work = tide__state_dir_work(job->run->state_dir, job->plan->statement_index + 1);
     job->checkpoints = job->run->state_dir != NULL;
     job->every_rows = options->checkpoint_every_rows;
     job->interval_ms = options->checkpoint_interval_ms;
@@ -242,7 +243,8 @@ static bool wants_attention(void *ctx) {
     if (job->answers_checkpoint && !tide__api_checkpoint_busy(job)) return true;
     if (handler != NULL && handler->interrupted != NULL) job->interrupted = handler->interrupted(handler->ctx);
     if (job->interrupted != 0) return true;
-    if (job->checkpoints && job->interval_ms > 0 && (now - job->last_started) * 1000 >= (double)job->interval_ms) return true;
+    if (job->checkpoints && job->interval_ms > 0 && (now - job->last_started) * 1000 >= (double)job->interval_ms)
+        return true;
     return job->run->control != NULL && tide__api_control_pending(job->run->control);
 }
 
@@ -260,8 +262,8 @@ tide_status tide__api_job_savepoint(struct job *job, const char *path, tide_erro
     uint64_t id = job->next_id;
     TIDE_TRY(checkpoint_and_wait(job, NULL, CHECKPOINT_FULL, err));
     struct strbuf from = {0};
-    tide_status status =
-        tide__state_dir_checkpoint_path(job->run->state_dir, job->plan->statement_index + 1, id, false, &from, err);
+    tide_status status = tide__state_dir_checkpoint_path(job->run->state_dir, job->plan->statement_index + 1, id, false,
+                                                         &from, err);
     if (status == TIDE_OK) status = tide__api_savepoint_copy(from.data, path, err);
     tide__strbuf_deinit(&from);
     return status;
@@ -277,7 +279,8 @@ static tide_status stop_with_checkpoint(struct job *job, tide_error *err) {
         if (err != NULL) err->status = TIDE_ERR_NO_CHECKPOINT;
         return TIDE_ERR_NO_CHECKPOINT;
     }
-    tide__fail(err, TIDE_ERR_STOPPED, "stopped after a checkpoint at row %llu", (unsigned long long)tide__task_rows(job->task));
+    tide__fail(err, TIDE_ERR_STOPPED, "stopped after a checkpoint at row %llu",
+               (unsigned long long)tide__task_rows(job->task));
     return tide__fail_hint(err, "The same command resumes the job.");
 }
 
@@ -294,6 +297,15 @@ static void send_status(struct job *job) {
     tide__status_deinit(&facts);
 }
 
+// Nothing has come since the newest checkpoint, so that it shows what another would. (A query must not push older ones out.)
+static bool is_fresh(const struct job *job) {
+    struct task_stats now;
+    tide__task_stats(job->task, &now);
+    const struct task_stats *then = &job->last_stats;
+    return job->done > 0 && now.rows_in == then->rows_in && now.late_rows == then->late_rows &&
+           now.windows_fired == then->windows_fired && now.watermark == then->watermark;
+}
+
 // A client wants a checkpoint to read: the job goes on while it is written.
 static tide_status serve_checkpoint(struct job *job, tide_error *err) {
     if (tide__api_checkpoint_busy(job)) return TIDE_OK;
@@ -303,6 +315,10 @@ static tide_status serve_checkpoint(struct job *job, tide_error *err) {
     }
     if (!job->asked_for_checkpoint) return TIDE_OK;
     job->asked_for_checkpoint = false;
+    if (is_fresh(job)) {
+        tide__api_control_reply(job->run->control, true, "");
+        return TIDE_OK;
+    }
     job->answers_checkpoint = true;
     return tide__api_checkpoint_begin(job, NULL, CHECKPOINT_ANY, err);
 }
@@ -335,7 +351,8 @@ static tide_status see_to(struct job *job, tide_error *err) {
     if (job->interrupted >= 2) return tide__fail(err, TIDE_ERR_NO_CHECKPOINT, "stopped at once, without a checkpoint");
     if (job->interrupted == 1 || job->asked_to_stop) return stop_with_checkpoint(job, err);
     bool due = job->interval_ms > 0 && (tide__api_seconds() - job->last_started) * 1000 >= (double)job->interval_ms;
-    if (job->checkpoints && due && !tide__api_checkpoint_busy(job)) return tide__api_checkpoint_begin(job, NULL, CHECKPOINT_ANY, err);
+    if (job->checkpoints && due && !tide__api_checkpoint_busy(job))
+        return tide__api_checkpoint_begin(job, NULL, CHECKPOINT_ANY, err);
     return TIDE_OK;
 }
 
@@ -385,7 +402,8 @@ static tide_status run_to_end(struct job *job, uint64_t stop_row, tide_error *er
 // The input has ended and everything has come out.
 static tide_status finish(struct job *job, tide_error *err) {
     TIDE_TRY(tide__api_checkpoint_wait(job, err));
-    if (job->run->options->stop_savepoint != NULL) return tide__api_job_savepoint(job, job->run->options->stop_savepoint, err);
+    if (job->run->options->stop_savepoint != NULL)
+        return tide__api_job_savepoint(job, job->run->options->stop_savepoint, err);
     if (job->checkpoints) return checkpoint_and_wait(job, NULL, CHECKPOINT_ANY, err);
     return tide__task_finish(job->task, err);
 }
@@ -425,7 +443,8 @@ static tide_status run_opened(struct job *job, tide_error *err) {
     uint64_t stop_row = UINT64_MAX;
     if (run->options->stop_savepoint != NULL) {
         uint64_t done = tide__task_rows(job->task);
-        stop_row = run->options->stop_after_rows > run->rows_before ? run->options->stop_after_rows - run->rows_before : 0;
+        stop_row = run->options->stop_after_rows > run->rows_before ? run->options->stop_after_rows - run->rows_before
+                                                                    : 0;
         if (stop_row < done) stop_row = done;
     }
     begin_result(job);
@@ -440,7 +459,8 @@ static tide_status run_opened(struct job *job, tide_error *err) {
 
 // The savepoint is of the end of this job: only what a crash kept from being published is made up for.
 static tide_status run_ended(struct job *job, tide_error *err) {
-    if (job->run->options->stop_savepoint != NULL) TIDE_TRY(tide__api_job_savepoint(job, job->run->options->stop_savepoint, err));
+    if (job->run->options->stop_savepoint != NULL)
+        TIDE_TRY(tide__api_job_savepoint(job, job->run->options->stop_savepoint, err));
     if (!job->run->resume.same_job) return finish(job, err);
     return TIDE_OK;
 }
@@ -453,8 +473,8 @@ static tide_status choose_run_id(struct job *job, bool resumed, tide_error *err)
     }
     job->run_id = make_run_id(&job->arena, job->plan->statement_index);
     if (resumed || job->run->state_dir == NULL) return TIDE_OK;
-    return tide__state_dir_run_id(job->run->state_dir, job->plan->statement_index + 1, job->run_id, &job->arena, &job->run_id,
-                                  err);
+    return tide__state_dir_run_id(job->run->state_dir, job->plan->statement_index + 1, job->run_id, &job->arena,
+                                  &job->run_id, err);
 }
 
 static void number_checkpoints(struct job *job, bool resumed) {
@@ -464,8 +484,8 @@ static void number_checkpoints(struct job *job, bool resumed) {
     if (!job->checkpoints) return;
     job->next_id = tide__state_dir_last_id(run->state_dir, number) + 1;
     uint64_t from = resumed && run->resume.same_job ? tide__savepoint_info(run->resume.savepoint)->checkpoint_id : 0;
-    job->checkpointer =
-        tide__checkpointer_new(run->state_dir, number, job->store, run->options->retain, from, job->next_id);
+    job->checkpointer = tide__checkpointer_new(run->state_dir, number, job->store, run->options->retain, from,
+                                               job->next_id);
 }
 
 static tide_status open_and_run(struct job *job, tide_error *err) {
@@ -477,7 +497,8 @@ static tide_status open_and_run(struct job *job, tide_error *err) {
     TIDE_TRY(choose_run_id(job, resumed, err));
     tide__plan_describe(job->plan, &job->arena, &job->description);
     if (run->around.watch != NULL && run->around.watch->instead != NULL) {
-        if (!resumed) return tide__fail(err, TIDE_ERR_REFUSED, "the script has a job before the one that the savepoint is of");
+        if (!resumed)
+            return tide__fail(err, TIDE_ERR_REFUSED, "the script has a job before the one that the savepoint is of");
         TIDE_TRY(open_store(job, work, err));
         return run->around.watch->instead(run->around.watch->ctx, job, err);
     }

@@ -13,9 +13,9 @@ enum checkpoint_form { CHECKPOINT_ANY, CHECKPOINT_FULL };  // a delta will do; i
 // A checkpoint on its way: made on the job's thread, written on the state's background thread.
 struct checkpoint {
     struct job *job;
-    struct arena arena;              // of info
+    struct arena arena;  // of info
     struct savepoint_info info;
-    const char *path;                // where it is written; NULL: it is one of the state directory's
+    const char *path;  // where it is written; NULL: it is one of the state directory's
     enum checkpoint_form form;
     double began;
 };
@@ -24,7 +24,7 @@ struct checkpoint {
 struct pauses {
     float *items;
     size_t count, cap;
-    double began;                    // of the pause that goes on; 0: none
+    double began;  // of the pause that goes on; 0: none
 };
 
 struct job {
@@ -32,48 +32,49 @@ struct job {
     const struct plan *plan;
     struct arena arena;
     struct memory_budget budget;
-    char *temporary_dir;             // removed at the end; NULL: none
-    const char *checkpoint_dir_kind; // for messages
+    char *temporary_dir;              // removed at the end; NULL: none
+    const char *checkpoint_dir_kind;  // for messages
     struct state_store *store;
     struct task *task;
     struct plan_description description;
     const char *run_id;
 
-    bool checkpoints;                // there is a place for them
-    int64_t interval_ms;             // 0: not by time
-    uint64_t every_rows;             // 0: not by rows
-    struct checkpointer *checkpointer; // NULL: no place
+    bool checkpoints;                   // there is a place for them
+    int64_t interval_ms;                // 0: not by time
+    uint64_t every_rows;                // 0: not by rows
+    struct checkpointer *checkpointer;  // NULL: no place
     uint64_t next_id;
     struct pauses pauses;
-    double last_started;             // of the last checkpoint
-    double last_finished;            // 0: none yet
+    double last_started;           // of the last checkpoint
+    struct task_stats last_stats;  // when it was taken
+    double last_finished;          // 0: none yet
 
-    pthread_mutex_t lock;            // guards what follows
+    pthread_mutex_t lock;  // guards what follows
     pthread_cond_t idle;
     uint32_t in_flight;
-    tide_error failure;              // of the background thread; the first one
-    uint64_t done, deltas;           // checkpoints written; of them deltas
-    uint64_t last_bytes, bytes;      // of the last one; of all
-    double seconds_max;              // from barrier to durable
-    double last_seconds;             // of the last one
+    tide_error failure;          // of the background thread; the first one
+    uint64_t done, deltas;       // checkpoints written; of them deltas
+    uint64_t last_bytes, bytes;  // of the last one; of all
+    double seconds_max;          // from barrier to durable
+    double last_seconds;         // of the last one
 
     // collecting rows
     tide_column *columns;
     tide_text *values;
-    struct strbuf *texts;            // one a column
+    struct strbuf *texts;  // one a column
     bool result_open;
 
     double last_progress;
-    int interrupted;                 // 0, 1 or 2
-    bool asked_to_stop;              // over the socket
-    bool asked_for_checkpoint;       // a client waits for one that has not begun
-    bool answers_checkpoint;         // it waits for the one on its way
-    double began;                    // when the job started in this process, and the rows it had then
+    int interrupted;            // 0, 1 or 2
+    bool asked_to_stop;         // over the socket
+    bool asked_for_checkpoint;  // a client waits for one that has not begun
+    bool answers_checkpoint;    // it waits for the one on its way
+    double began;               // when the job started in this process, and the rows it had then
     uint64_t rows_began;
     struct {
         double seconds;
         uint64_t rows;
-    } samples[2];                    // about a second apart: how fast it is now
+    } samples[2];  // about a second apart: how fast it is now
 };
 
 // Takes a checkpoint: barrier now, the rest in the background. `path` NULL: the next one of the state directory.

@@ -93,6 +93,7 @@ static tide_status fill(struct job *job, struct checkpoint *checkpoint, const ch
 tide_status tide__api_checkpoint_begin(struct job *job, const char *path, enum checkpoint_form form, tide_error *err) {
     tide__api_pause_begin(job);
     job->last_started = tide__api_seconds();
+    if (path == NULL) tide__task_stats(job->task, &job->last_stats);
     struct checkpoint *checkpoint = tide__calloc(1, sizeof *checkpoint);
     checkpoint->form = form;
     checkpoint->began = job->last_started;

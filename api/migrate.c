@@ -24,8 +24,8 @@ static bool has_step(const struct compat_operator *op, enum compat_step_kind kin
 
 // The savepoint has a state that the operator goes on from.
 static bool goes_on(const struct job *job, const struct compat_operator *op) {
-    return op != NULL && op->old_node != NULL && !tide__api_is_reset(&job->run->resume, op->new_node->operator_id) && !has_step(op, COMPAT_STEP_EMPTY) &&
-           !has_step(op, COMPAT_STEP_NEW);
+    return op != NULL && op->old_node != NULL && !tide__api_is_reset(&job->run->resume, op->new_node->operator_id) &&
+           !has_step(op, COMPAT_STEP_EMPTY) && !has_step(op, COMPAT_STEP_NEW);
 }
 
 static bool is_kept(const struct compat_operator *op) {
@@ -42,7 +42,8 @@ static const struct savepoint_table *find_table(const struct job *job, const cha
     size_t len = strlen(operator_id);
     for (size_t i = 0; i < info->table_count; i++) {
         const char *name = info->tables[i].desc.name;
-        if (strncmp(name, operator_id, len) == 0 && name[len] == '.' && strcmp(name + len + 1, suffix) == 0) return &info->tables[i];
+        if (strncmp(name, operator_id, len) == 0 && name[len] == '.' && strcmp(name + len + 1, suffix) == 0)
+            return &info->tables[i];
     }
     return NULL;
 }
@@ -52,10 +53,13 @@ static tide_status keep_table(const struct job *job, const struct savepoint_tabl
     const struct state_table_desc *a = &old_table->desc, *b = tide__state_table_desc(table);
     bool same = a->kind == b->kind && a->value_count == b->value_count && a->key_count == b->key_count;
     for (size_t i = 0; same && i < a->value_count; i++) same = a->values[i].form == b->values[i].form;
-    if (!same) return tide__fail(err, TIDE_ERR_REFUSED, "the savepoint's state \"%s\" is laid out in another way than \"%s\"", a->name, b->name);
+    if (!same)
+        return tide__fail(err, TIDE_ERR_REFUSED, "the savepoint's state \"%s\" is laid out in another way than \"%s\"",
+                          a->name, b->name);
     struct state_source *entries;
     size_t index = (size_t)(old_table - tide__savepoint_info(job->run->resume.savepoint)->tables);
-    TIDE_TRY(tide__savepoint_entries(job->run->resume.savepoint, index, (struct str){0}, (struct str){0}, &entries, err));
+    TIDE_TRY(
+        tide__savepoint_entries(job->run->resume.savepoint, index, (struct str){0}, (struct str){0}, &entries, err));
     tide_status status = tide__state_load(table, entries, err);
     TIDE_TRY(tide__savepoint_status(job->run->resume.savepoint, err));
     return status;
@@ -70,7 +74,8 @@ static tide_status change_table(const struct job *job, const struct compat_opera
     tide_status status;
     if (strcmp(suffix, "groups") == 0 || strcmp(suffix, "sessions") == 0)
         status = tide__migrate_groups(&step, err);
-    else if (strcmp(suffix, "rows") == 0 || strcmp(suffix, "first") == 0 || strcmp(suffix, "left") == 0 || strcmp(suffix, "right") == 0)
+    else if (strcmp(suffix, "rows") == 0 || strcmp(suffix, "first") == 0 || strcmp(suffix, "left") == 0 ||
+             strcmp(suffix, "right") == 0)
         status = tide__migrate_rows(&step, err);
     else
         status = tide__table_step_unsupported(&step, "it holds back changes", err);
@@ -96,7 +101,8 @@ static bool same_row_keys(const struct plan_node *a, const struct plan_node *b) 
     return true;
 }
 
-static bool needs_change(const struct compat_operator *op, const struct savepoint_table *old_table, const struct state_table *table) {
+static bool needs_change(const struct compat_operator *op, const struct savepoint_table *old_table,
+                         const struct state_table *table) {
     const struct state_table_desc *a = &old_table->desc, *b = tide__state_table_desc(table);
     // The hidden COUNT(*) of a HOP came or went with the shape of its windows.
     if (!is_kept(op) || !same_row_keys(op->old_node, op->new_node)) return true;
@@ -104,7 +110,8 @@ static bool needs_change(const struct compat_operator *op, const struct savepoin
     return a->value_count != b->value_count && op->new_node->kind == PLAN_WINDOW_AGGREGATE;
 }
 
-static tide_status load_table(const struct job *job, const struct compat_operator *op, struct state_table *table, tide_error *err) {
+static tide_status load_table(const struct job *job, const struct compat_operator *op, struct state_table *table,
+                              tide_error *err) {
     const char *name = tide__state_table_desc(table)->name, *suffix = name + strlen(op->new_node->operator_id) + 1;
     const char *old_suffix = suffix;
     if (has_step(op, COMPAT_STEP_SWAP)) old_suffix = strcmp(suffix, "left") == 0 ? "right" : "left";
@@ -131,7 +138,8 @@ static tide_status load_same(const struct job *job, tide_error *err) {
         struct state_table *table = table_named(job, info->tables[i].desc.name);
         if (info->tables[i].entries == 0) continue;
         if (table == NULL)
-            return tide__fail(err, TIDE_ERR_REFUSED, "the savepoint has state \"%s\", which this script has no operator for",
+            return tide__fail(err, TIDE_ERR_REFUSED,
+                              "the savepoint has state \"%s\", which this script has no operator for",
                               info->tables[i].desc.name);
         TIDE_TRY(keep_table(job, &info->tables[i], table, err));
     }
@@ -187,8 +195,8 @@ static const struct task_part *part_of(const struct task_snapshot *snapshot, con
 }
 
 // The part of the old node that has become this one. A source that does not go on begins at its start.
-static const struct task_part *old_part(const struct job *job, const struct task_snapshot *old_snapshot, const struct plan_node *node,
-                                        const struct compat_operator *op) {
+static const struct task_part *old_part(const struct job *job, const struct task_snapshot *old_snapshot,
+                                        const struct plan_node *node, const struct compat_operator *op) {
     bool source = node->kind == PLAN_SCAN || node->kind == PLAN_VALUES;
     if (op == NULL || op->old_node == NULL || (source && !goes_on(job, op))) return NULL;
     return part_of(old_snapshot, op->old_node->operator_id);

@@ -33,7 +33,8 @@ struct entry_loader {
     size_t count, cap, bytes;
 };
 // Copies key and value.
-tide_status tide__entry_loader_add(struct entry_loader *loader, struct str key, struct str value, tide_error *err) TIDE_CHECKED;
+tide_status tide__entry_loader_add(struct entry_loader *loader, struct str key, struct str value,
+                                   tide_error *err) TIDE_CHECKED;
 // Hands over what is still here, and frees the loader in any case.
 tide_status tide__entry_loader_end(struct entry_loader *loader, tide_status status, tide_error *err) TIDE_CHECKED;
 
@@ -61,7 +62,8 @@ tide_status tide__migrate_rows(struct table_step *step, tide_error *err) TIDE_CH
 
 // The columns of the stored rows (of an input) that stand first in their keys: partitions of a Top-N, the equal columns of a window
 // join. None for other kinds.
-void tide__migrate_row_keys(const struct plan_node *node, uint32_t side, const uint32_t **out_keys, uint32_t *out_count);
+void tide__migrate_row_keys(const struct plan_node *node, uint32_t side, const uint32_t **out_keys,
+                            uint32_t *out_count);
 // Both aggregate grouping sets, whose numbers in the keys are not the same.
 bool tide__migrate_sets_moved(const struct plan_node *old_node, const struct plan_node *new_node);
 

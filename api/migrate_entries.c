@@ -58,7 +58,8 @@ static bool unite(struct entry_loader *loader) {
     for (size_t i = 0; i < loader->count; i++) {
         struct state_entry *entry = &loader->entries[i];
         if (kept > 0 && tide__str_eq(loader->entries[kept - 1].key, entry->key)) {
-            if (loader->combine == NULL || !combine_into(loader, &loader->entries[kept - 1], entry->value)) return false;
+            if (loader->combine == NULL || !combine_into(loader, &loader->entries[kept - 1], entry->value))
+                return false;
             continue;
         }
         loader->entries[kept++] = *entry;
@@ -91,8 +92,8 @@ static tide_status flush(struct entry_loader *loader, tide_error *err) {
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds entries that can't become one",
                           tide__state_table_desc(loader->table)->name);
     struct entry_run *run = tide__calloc(1, sizeof *run);
-    *run = (struct entry_run){.source = {run_next, run_free}, .arena = loader->arena, .entries = loader->entries,
-                              .count = loader->count};
+    *run = (struct entry_run){
+        .source = {run_next, run_free}, .arena = loader->arena, .entries = loader->entries, .count = loader->count};
     size_t bytes = loader->bytes;
     tide__arena_init(&loader->arena);
     loader->entries = NULL;
@@ -105,8 +106,8 @@ tide_status tide__entry_loader_add(struct entry_loader *loader, struct str key, 
     if (key.len > 0) memcpy(bytes, key.data, key.len);
     if (value.len > 0) memcpy(bytes + key.len, value.data, value.len);
     loader->entries = tide__grow(loader->entries, &loader->cap, loader->count + 1, sizeof *loader->entries);
-    loader->entries[loader->count++] =
-        (struct state_entry){STATE_REPLACE, {bytes, key.len}, {bytes + key.len, value.len}};
+    loader->entries[loader->count++] = (struct state_entry){
+        STATE_REPLACE, {bytes, key.len}, {bytes + key.len, value.len}};
     loader->bytes += key.len + value.len + sizeof *loader->entries;
     return loader->count < RUN_ENTRIES && loader->bytes < RUN_BYTES ? TIDE_OK : flush(loader, err);
 }
@@ -186,8 +187,7 @@ const struct compat_step *tide__migrate_step(const struct compat_operator *op, e
 
 tide_status tide__migrate_eval(const struct table_step *step, const struct expr *expr, const struct batch *batch,
                                struct arena *arena, struct column *out, tide_error *err) {
-    struct eval_context ctx = {
-        .zone = step->job->plan->settings.zone, .watermark = INT64_MIN, .scratch = arena};
+    struct eval_context ctx = {.zone = step->job->plan->settings.zone, .watermark = INT64_MIN, .scratch = arena};
     return tide__eval(&ctx, expr, batch, out, err);
 }
 

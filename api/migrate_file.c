@@ -70,7 +70,8 @@ static void snapshot_ready(void *ctx, struct state_snapshot *snapshot, const tid
     pthread_mutex_unlock(&m->lock);
 }
 
-static tide_status write_file(struct file_migration *m, struct job *job, const struct task_snapshot *snapshot, tide_error *err) {
+static tide_status write_file(struct file_migration *m, struct job *job, const struct task_snapshot *snapshot,
+                              tide_error *err) {
     const struct savepoint_info *old_info = tide__savepoint_info(job->run->resume.savepoint);
     struct timeval now;
     gettimeofday(&now, NULL);
@@ -112,7 +113,8 @@ static tide_status migrate_opened(struct file_migration *m, struct job *job, tid
 static tide_status instead(void *ctx, struct job *job, tide_error *err) {
     struct file_migration *m = ctx;
     if (tide__savepoint_info(job->run->resume.savepoint)->missing_count > 0)
-        return tide__fail(err, TIDE_ERR_OPTION, "%s was salvaged from a damaged savepoint: it can be run, but not migrated", m->from);
+        return tide__fail(err, TIDE_ERR_OPTION,
+                          "%s was salvaged from a damaged savepoint: it can be run, but not migrated", m->from);
     struct operator** ops = tide__calloc(job->plan->node_count + 1, sizeof *ops);
     tide_status status = open_operators(job, ops, err);
     if (status == TIDE_OK) status = migrate_opened(m, job, err);
@@ -132,11 +134,12 @@ static tide_status run_migration(struct file_migration *m, const tide_script *sc
     struct script_around around = {.watch = &watch};
     struct str sql = {script->sql, script->sql_len};
     TIDE_TRY(tide__api_script_run(script->name, sql, script->dir, options, handler, NULL, &around, err));
-    return m->done ? TIDE_OK : tide__fail(err, TIDE_ERR_REFUSED, "the script starts no job that could go on from %s", m->from);
+    return m->done ? TIDE_OK
+                   : tide__fail(err, TIDE_ERR_REFUSED, "the script starts no job that could go on from %s", m->from);
 }
 
-tide_status tide_savepoint_migrate(const char *from, const tide_script *script, const char *out_path, const tide_options *given,
-                                   const tide_handler *handler, tide_error *err) {
+tide_status tide_savepoint_migrate(const char *from, const tide_script *script, const char *out_path,
+                                   const tide_options *given, const tide_handler *handler, tide_error *err) {
     tide_error own_error;
     if (err == NULL) err = &own_error;
     tide__error_clear(err);

@@ -32,11 +32,11 @@ struct groups_step {
     // Of each new accumulator: the fields of the old value it is made of; count 0: it begins empty.
     struct source_fields {
         uint32_t first, count;
-    } *sources;
-    struct strbuf *empties;  // an empty accumulator of each
+    } * sources;
+    struct strbuf *empties;                           // an empty accumulator of each
     const struct plan_node *old_expand, *new_expand;  // NULL: no grouping sets, or the same
-    bool pieces;             // a group may have come in pieces: they are put together
-    bool cuts;               // WINDOWS
+    bool pieces;                                      // a group may have come in pieces: they are put together
+    bool cuts;                                        // WINDOWS
     struct window_cut cut;
     struct strbuf key, value;
 };
@@ -63,8 +63,10 @@ static tide_status bind_layout(const struct plan_node *node, size_t value_count,
     struct aggregate_call *calls = ARENA_ARRAY(arena, struct aggregate_call, count + 1);
     if (count > 0) memcpy(calls, out->calls, count * sizeof *calls);
     struct type bigint = tide__type_make(TYPE_BIGINT, false);
-    calls[count] = (struct aggregate_call){.aggregate = tide__aggregate_find(STR_LIT("COUNT")), .name = "COUNT(*)",
-                                           .type = tide__type_copy(arena, &bigint), .filter = -1};
+    calls[count] = (struct aggregate_call){.aggregate = tide__aggregate_find(STR_LIT("COUNT")),
+                                           .name = "COUNT(*)",
+                                           .type = tide__type_copy(arena, &bigint),
+                                           .filter = -1};
     out->calls = calls;
     return tide__aggregators_bind(&out->aggregators, calls, count + 1, retract, arena, err);
 }
@@ -82,7 +84,8 @@ static bool same_forms(const struct aggregate_kernel *a, const struct aggregate_
     return true;
 }
 
-static bool is_class(const struct aggregator *a, const struct aggregate_class *one, const struct aggregate_class *other) {
+static bool is_class(const struct aggregator *a, const struct aggregate_class *one,
+                     const struct aggregate_class *other) {
     return a->call->aggregate->class == one || a->call->aggregate->class == other;
 }
 
@@ -119,15 +122,19 @@ static tide_status map_aggregate(struct groups_step *g, uint32_t at, int32_t fro
     struct source_fields *source = &g->sources[at];
     *source = (struct source_fields){0};
     if (from < 0) return TIDE_OK;
-    if ((uint32_t)from >= g->old_layout.aggregators.count) return tide__table_step_unsupported(g->step, "no such aggregate", err);
-    const struct aggregator *old_one = &g->old_layout.aggregators.items[from], *new_one = &g->new_layout.aggregators.items[at];
+    if ((uint32_t)from >= g->old_layout.aggregators.count)
+        return tide__table_step_unsupported(g->step, "no such aggregate", err);
+    const struct aggregator *old_one = &g->old_layout.aggregators.items[from],
+                            *new_one = &g->new_layout.aggregators.items[at];
     source->first = first_field(&g->old_layout, (uint32_t)from);
     source->count = (uint32_t)old_one->kernel->field_count;
-    if (derived ? derive(old_one, new_one, source) : old_one->kernel == new_one->kernel && same_forms(old_one->kernel, new_one->kernel))
+    if (derived ? derive(old_one, new_one, source)
+                : old_one->kernel == new_one->kernel && same_forms(old_one->kernel, new_one->kernel))
         return TIDE_OK;
-    return tide__table_step_unsupported(
-        g->step, tide__arena_printf(&g->step->arena, "%s keeps something else than %s", new_one->call->name, old_one->call->name),
-        err);
+    return tide__table_step_unsupported(g->step,
+                                        tide__arena_printf(&g->step->arena, "%s keeps something else than %s",
+                                                           new_one->call->name, old_one->call->name),
+                                        err);
 }
 
 // Without steps the plan's aggregates are the same. A hidden count goes on if there was one; no window that is already in the
@@ -136,8 +143,10 @@ static tide_status map_aggregates(struct groups_step *g, tide_error *err) {
     const struct compat_operator *op = g->step->op;
     uint32_t count = g->new_layout.aggregators.count;
     g->sources = ARENA_ARRAY(&g->step->arena, struct source_fields, count + 1);
-    bool steps = tide__migrate_step(op, COMPAT_STEP_AGGREGATE, 0) != NULL || tide__migrate_step(op, COMPAT_STEP_DERIVE, 0) != NULL;
-    for (uint32_t i = 0; !steps && i < g->new_layout.plan_count; i++) TIDE_TRY(map_aggregate(g, i, (int32_t)i, false, err));
+    bool steps = tide__migrate_step(op, COMPAT_STEP_AGGREGATE, 0) != NULL ||
+                 tide__migrate_step(op, COMPAT_STEP_DERIVE, 0) != NULL;
+    for (uint32_t i = 0; !steps && i < g->new_layout.plan_count; i++)
+        TIDE_TRY(map_aggregate(g, i, (int32_t)i, false, err));
     for (size_t i = 0; i < op->step_count; i++) {
         const struct compat_step *s = &op->steps[i];
         if (s->kind != COMPAT_STEP_AGGREGATE && s->kind != COMPAT_STEP_DERIVE) continue;
@@ -223,7 +232,8 @@ static bool combine(void *ctx, struct str older, struct str newer, struct strbuf
 
 // Above an expansion the last key is the number of the row's set. NULL: no expansion.
 static const struct plan_node *expansion_below(const struct plan_node *node) {
-    for (node = node->inputs[0]; node->input_count == 1 && (node->kind == PLAN_CALC || node->kind == PLAN_WINDOW_TVF);) node = node->inputs[0];
+    for (node = node->inputs[0]; node->input_count == 1 && (node->kind == PLAN_CALC || node->kind == PLAN_WINDOW_TVF);)
+        node = node->inputs[0];
     return node->kind == PLAN_EXPAND ? node : NULL;
 }
 
@@ -312,7 +322,8 @@ static tide_status new_keys(struct groups_step *g, const struct batch *old_keys,
         columns[i] = i;
         if (!changed) {
             uint32_t from = g->old_expand != NULL ? key_by_name(g->step->op->old_node, g->step->op->new_node, i) : i;
-            if (from >= g->old_keys) return tide__table_step_unsupported(g->step, "a key of its grouping sets is not known", err);
+            if (from >= g->old_keys)
+                return tide__table_step_unsupported(g->step, "a key of its grouping sets is not known", err);
             batch.columns[i] = old_keys->columns[from];
             continue;
         }
@@ -325,12 +336,15 @@ static tide_status new_keys(struct groups_step *g, const struct batch *old_keys,
 }
 
 // Groups of sets that are gone go.
-static const uint8_t *renumber_sets(const struct groups_step *g, struct batch *keys, const uint8_t *keep, struct arena *arena) {
+static const uint8_t *renumber_sets(const struct groups_step *g, struct batch *keys, const uint8_t *keep,
+                                    struct arena *arena) {
     uint8_t *kept = tide__arena_alloc(arena, keys->rows + 1);
     struct column *numbers = &keys->columns[g->old_keys - 1];
     for (size_t i = 0; i < keys->rows; i++) {
         int64_t set = numbers->i64[i];
-        int32_t other = set >= 0 && set < g->old_expand->expand.set_count ? new_set(g->old_expand, g->new_expand, (uint32_t)set) : -1;
+        int32_t other = set >= 0 && set < g->old_expand->expand.set_count
+                            ? new_set(g->old_expand, g->new_expand, (uint32_t)set)
+                            : -1;
         kept[i] = keep[i] && other >= 0;
         numbers->i64[i] = other >= 0 ? other : 0;
     }
@@ -383,7 +397,8 @@ static tide_status convert(void *ctx, const struct state_entry *entries, size_t 
 static tide_status open_step(struct groups_step *g, tide_error *err) {
     struct table_step *step = g->step;
     const struct plan_node *old_node = step->op->old_node, *new_node = step->op->new_node;
-    if (old_node->kind != new_node->kind) return tide__table_step_unsupported(step, "it is another kind of operator", err);
+    if (old_node->kind != new_node->kind)
+        return tide__table_step_unsupported(step, "it is another kind of operator", err);
     bool window = new_node->kind == PLAN_WINDOW_AGGREGATE;
     g->session = window && step->old_table->desc.kind == STATE_TABLE_KEYED;
     g->rows_head = !window;
@@ -419,7 +434,8 @@ tide_status tide__migrate_groups(struct table_step *step, tide_error *err) {
     struct groups_step g = {.step = step};
     tide_status status = open_step(&g, err);
     if (status == TIDE_OK) status = tide__table_step_run(step, convert, &g, err);
-    for (uint32_t i = 0; g.empties != NULL && i < g.new_layout.aggregators.count; i++) tide__strbuf_deinit(&g.empties[i]);
+    for (uint32_t i = 0; g.empties != NULL && i < g.new_layout.aggregators.count; i++)
+        tide__strbuf_deinit(&g.empties[i]);
     tide__strbuf_deinit(&g.key);
     tide__strbuf_deinit(&g.value);
     return status;

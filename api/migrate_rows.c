@@ -25,7 +25,8 @@ struct rows_step {
     struct strbuf key, value, row;
 };
 
-void tide__migrate_row_keys(const struct plan_node *node, uint32_t side, const uint32_t **out_keys, uint32_t *out_count) {
+void tide__migrate_row_keys(const struct plan_node *node, uint32_t side, const uint32_t **out_keys,
+                            uint32_t *out_count) {
     *out_keys = NULL;
     switch (node->kind) {
     case PLAN_WINDOW_RANK:
@@ -59,13 +60,15 @@ static void row_batch(const struct plan_node *input, size_t rows, struct arena *
 }
 
 // A key whose row has gone out already has no row any more, but its key columns.
-static bool decode(const struct rows_step *r, const struct state_entry *entry, size_t row, struct batch *batch, bool *out_whole) {
+static bool decode(const struct rows_step *r, const struct state_entry *entry, size_t row, struct batch *batch,
+                   bool *out_whole) {
     struct str key = entry->key, bytes;
     if (key.len < r->prefix + r->tail || entry->value.len < r->head) return false;
     key = (struct str){key.data + r->prefix, key.len - r->prefix - r->tail};
     for (uint32_t i = 0; i < r->old_key_count; i++)
         if (!tide__key_decode(&key, &r->step->scratch, &batch->columns[r->old_keys[i]], row)) return false;
-    if (!tide__row_value_parse((struct str){entry->value.data + r->head, entry->value.len - r->head}, &bytes)) return false;
+    if (!tide__row_value_parse((struct str){entry->value.data + r->head, entry->value.len - r->head}, &bytes))
+        return false;
     *out_whole = bytes.len > 0 || r->head == 0;
     if (*out_whole) return tide__row_decode(bytes, batch->columns, batch->column_count, row);
     for (size_t c = 0; c < batch->column_count; c++) {
@@ -76,7 +79,8 @@ static bool decode(const struct rows_step *r, const struct state_entry *entry, s
     return true;
 }
 
-static tide_status new_rows(const struct rows_step *r, const struct batch *old_rows, struct batch *out, tide_error *err) {
+static tide_status new_rows(const struct rows_step *r, const struct batch *old_rows, struct batch *out,
+                            tide_error *err) {
     struct table_step *step = r->step;
     *out = (struct batch){.rows = old_rows->rows, .column_count = r->new_input->field_count};
     out->columns = ARENA_ARRAY(&step->scratch, struct column, r->new_input->field_count + 1);
@@ -141,7 +145,8 @@ static bool combine_first(void *ctx, struct str older, struct str newer, struct 
     row_batch(r->new_input, 2, &arena, &batch);
     bool good = true;
     for (int i = 0; i < 2 && good; i++) {
-        good = values[i].len >= r->head && tide__row_value_parse((struct str){values[i].data + r->head, values[i].len - r->head}, &rows[i]);
+        good = values[i].len >= r->head &&
+               tide__row_value_parse((struct str){values[i].data + r->head, values[i].len - r->head}, &rows[i]);
         if (!good) break;
         memcpy(&is_out[i], values[i].data, sizeof is_out[i]);
         memcpy(&arrival[i], values[i].data + sizeof is_out[i], sizeof arrival[i]);
@@ -166,10 +171,12 @@ tide_status tide__migrate_rows(struct table_step *step, tide_error *err) {
     const struct plan_node *old_node = op->old_node, *new_node = op->new_node;
     bool swapped = tide__migrate_step(op, COMPAT_STEP_SWAP, 0) != NULL;
     uint32_t old_side = swapped ? 1 - step->side : step->side;
-    bool is_join = new_node->kind == PLAN_WINDOW_JOIN, is_rank = new_node->kind == PLAN_WINDOW_RANK || new_node->kind == PLAN_RANK;
+    bool is_join = new_node->kind == PLAN_WINDOW_JOIN,
+         is_rank = new_node->kind == PLAN_WINDOW_RANK || new_node->kind == PLAN_RANK;
     if (old_node->kind != new_node->kind || (!is_join && !is_rank))
         return tide__table_step_unsupported(step, "this kind of operator can only go on unchanged", err);
-    struct rows_step r = {.step = step, .old_input = old_node->inputs[old_side], .new_input = new_node->inputs[step->side]};
+    struct rows_step r = {
+        .step = step, .old_input = old_node->inputs[old_side], .new_input = new_node->inputs[step->side]};
     const struct state_table_desc *desc = tide__state_table_desc(step->loader.table);
     bool has_arrival = desc->key_count > 0 && strcmp(desc->keys[desc->key_count - 1].name, "arrival") == 0;
     r.prefix = new_node->kind == PLAN_RANK ? 0 : WINDOW_BYTES;

@@ -40,8 +40,8 @@ static tide_status compile_all(struct script_plans *plans, uint32_t only, struct
     return TIDE_OK;
 }
 
-tide_status tide__api_plans_open(const char *name, struct str sql, uint32_t only, struct arena *arena, struct script_plans *out,
-                                 tide_error *err) {
+tide_status tide__api_plans_open(const char *name, struct str sql, uint32_t only, struct arena *arena,
+                                 struct script_plans *out, tide_error *err) {
     *out = (struct script_plans){.script = {.name = name, .sql = sql}, .as_run = out->as_run};
     out->parser = tide__parser_new(sql.data, sql.len);
     out->session = tide__sql_session_new();
@@ -95,7 +95,8 @@ tide_status tide__api_plans_of_savepoint(const struct savepoint_info *info, cons
     if (out->script.plan_count == 1) tide__plan_describe(out->script.plans[0], arena, &now);
     if (out->script.plan_count == 1 && same_plan(&info->plan, &now)) return TIDE_OK;
     tide__api_plans_close(out);
-    tide__fail(err, TIDE_ERR_REFUSED, "%s was written by tidemark %s, which plans its script differently (engine.version)", name,
+    tide__fail(err, TIDE_ERR_REFUSED,
+               "%s was written by tidemark %s, which plans its script differently (engine.version)", name,
                info->writer_version);
     return tide__fail_hint(err, "Go on with that version, or begin without the savepoint.");
 }

@@ -14,7 +14,8 @@ struct sql_session;
 // Everything lives in `arena` and in the session, until tide__api_plans_close.
 struct script_plans {
     struct compat_script script;
-    bool as_run;  // set before it is opened: planned as `run` plans it, not as a check does (AVG as a quotient, early results)
+    bool
+        as_run;  // set before it is opened: planned as `run` plans it, not as a check does (AVG as a quotient, early results)
     // private
     struct parser *parser;
     struct sql_session *session;
@@ -22,8 +23,8 @@ struct script_plans {
 
 // Compiles the statements of a script in order. `sql` and `name` are borrowed. `only`: the one job (from 0) whose plan is wanted;
 // UINT32_MAX: all of them.
-tide_status tide__api_plans_open(const char *name, struct str sql, uint32_t only, struct arena *arena, struct script_plans *out,
-                                 tide_error *err) TIDE_CHECKED;
+tide_status tide__api_plans_open(const char *name, struct str sql, uint32_t only, struct arena *arena,
+                                 struct script_plans *out, tide_error *err) TIDE_CHECKED;
 // The same of a savepoint: the one job that it is of, from the script's text in it, `as_run`: a script to compare it with is opened in
 // the same way, so that `check` says what `run` will do. TIDE_ERR_REFUSED: this program plans it differently from the one that wrote
 // it, so that its state can't be told.

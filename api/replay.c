@@ -45,7 +45,7 @@ struct replay {
     void *write_ctx;
     const char *folder;  // of the savepoints
     struct arena arena;
-    uint64_t *splits;    // ascending
+    uint64_t *splits;  // ascending
     size_t split_count;
     struct mask *masks;  // of the restore in hand, one a sink
     size_t mask_count;
@@ -61,9 +61,9 @@ struct replay_run {
     const struct plan *plan;
     bool partial;
     struct lines lines;
-    bool savepoints;    // write one at each split
-    bool *reached;      // of each split; NULL: nobody wants to stop
-    size_t *marks;      // lines printed until then
+    bool savepoints;  // write one at each split
+    bool *reached;    // of each split; NULL: nobody wants to stop
+    size_t *marks;    // lines printed until then
     int64_t *watermarks;
     uint64_t rows;
 };
@@ -123,8 +123,10 @@ static tide_status exchange_source(struct replay *replay, struct plan_node *node
     const char *input = input_of(replay, table->name), *path = NULL;
     bool is_file = connector != NULL && tide__str_eq_c(connector->value, "filesystem");
     if (!is_file || input == NULL) {
-        if (tide__table_option(table, "source.monitor-interval") == NULL && (is_file || connector == NULL)) return TIDE_OK;
-        tide__fail_at(err, TIDE_ERR_OPTION, table->pos, "can't replay the table \"%s\": it has no input that ends", table->name);
+        if (tide__table_option(table, "source.monitor-interval") == NULL && (is_file || connector == NULL))
+            return TIDE_OK;
+        tide__fail_at(err, TIDE_ERR_OPTION, table->pos, "can't replay the table \"%s\": it has no input that ends",
+                      table->name);
         return tide__fail_hint(err, "Give a file for each filesystem table: --replay TABLE=FILE.");
     }
     TIDE_TRY(absolute(input, &replay->arena, &path, err));
@@ -168,7 +170,8 @@ static tide_status collect(void *ctx, const struct plan_node *sink, const struct
     struct strbuf line = {0};
     for (size_t row = 0; row < batch->rows; row++) {
         tide__strbuf_clear(&line);
-        tide__strbuf_printf(&line, "%s\t%s", sink_name(sink), row_ops[batch->kinds != NULL ? batch->kinds[row] : ROW_INSERT]);
+        tide__strbuf_printf(&line, "%s\t%s", sink_name(sink),
+                            row_ops[batch->kinds != NULL ? batch->kinds[row] : ROW_INSERT]);
         for (size_t c = 0; c < batch->column_count; c++) {
             tide__strbuf_append_char(&line, '\t');
             if (tide__column_is_null(&batch->columns[c], row))
@@ -213,7 +216,8 @@ static tide_status at_stop(void *ctx, struct job *job, uint64_t rows, tide_error
 
 static tide_status run_script(struct replay_run *run, const tide_script *script, const tide_options *options,
                               tide_error *err) {
-    struct job_watch watch = {.ctx = run, .prepare = prepare, .next_stop = next_stop, .at_stop = at_stop, .collect = collect};
+    struct job_watch watch = {
+        .ctx = run, .prepare = prepare, .next_stop = next_stop, .at_stop = at_stop, .collect = collect};
     tide_summary summary;
     struct str sql = {script->sql, script->sql_len};
     struct script_around around = {.watch = &watch};
@@ -286,14 +290,17 @@ static int32_t window_end_column(const struct plan_description *description, con
 static bool is_windowed(const struct plan *plan) {
     for (uint32_t i = 0; i < plan->node_count; i++) {
         enum plan_kind kind = plan->nodes[i]->kind;
-        if (kind == PLAN_WINDOW_TVF || kind == PLAN_WINDOW_AGGREGATE || kind == PLAN_WINDOW_RANK || kind == PLAN_WINDOW_JOIN) return true;
+        if (kind == PLAN_WINDOW_TVF || kind == PLAN_WINDOW_AGGREGATE || kind == PLAN_WINDOW_RANK ||
+            kind == PLAN_WINDOW_JOIN)
+            return true;
     }
     return false;
 }
 
 static uint32_t source_number(const struct plan *plan, const struct plan_node *node) {
     uint32_t number = 0;
-    for (uint32_t i = 0; i < plan->node_count && plan->nodes[i] != node; i++) number += plan->nodes[i]->kind == PLAN_SCAN;
+    for (uint32_t i = 0; i < plan->node_count && plan->nodes[i] != node; i++)
+        number += plan->nodes[i]->kind == PLAN_SCAN;
     return number;
 }
 
@@ -333,7 +340,8 @@ static void note_masks(struct replay *replay, const struct plan *plan, const str
 static const struct mask *mask_of(const struct replay *replay, const char *line) {
     size_t len = strcspn(line, "\t");
     for (size_t i = 0; i < replay->mask_count; i++)
-        if (strlen(replay->masks[i].sink) == len && strncmp(replay->masks[i].sink, line, len) == 0) return &replay->masks[i];
+        if (strlen(replay->masks[i].sink) == len && strncmp(replay->masks[i].sink, line, len) == 0)
+            return &replay->masks[i];
     return NULL;
 }
 
@@ -401,7 +409,8 @@ struct difference {
 };
 
 // Both sorted. What stands on one side only is written, at most `shown` lines of it.
-static struct difference differ(const struct replay *replay, const struct lines *fresh, const struct lines *resumed, size_t shown) {
+static struct difference differ(const struct replay *replay, const struct lines *fresh, const struct lines *resumed,
+                                size_t shown) {
     struct difference difference = {0};
     struct strbuf text = {0};
     size_t a = 0, b = 0;
@@ -444,7 +453,8 @@ static void add_up(struct lines *lines) {
         int sign;
     };
     struct signed_line *items = tide__alloc((lines->count + 1) * sizeof *items);
-    for (size_t i = 0; i < lines->count; i++) items[i] = (struct signed_line){lines->items[i], take_sign(lines->items[i])};
+    for (size_t i = 0; i < lines->count; i++)
+        items[i] = (struct signed_line){lines->items[i], take_sign(lines->items[i])};
     qsort(items, lines->count, sizeof *items, compare_lines);  // by their first member
     size_t count = lines->count, kept = 0;
     for (size_t i = 0, end; i < count; i = end) {
@@ -464,8 +474,8 @@ static void add_up(struct lines *lines) {
     tide__free(items);
 }
 
-static void compare_split(struct replay *replay, size_t split, const struct replay_run *old_run, const struct replay_run *fresh,
-                          const struct replay_run *resumed, tide_replay_result *out) {
+static void compare_split(struct replay *replay, size_t split, const struct replay_run *old_run,
+                          const struct replay_run *fresh, const struct replay_run *resumed, tide_replay_result *out) {
     struct strbuf text = {0};
     tide__strbuf_printf(&text, "after row %llu: ", (unsigned long long)replay->splits[split]);
     const char *why_not = NULL;
@@ -480,7 +490,8 @@ static void compare_split(struct replay *replay, size_t split, const struct repl
         out->not_compared++;
         return;
     }
-    struct lines a = masked_from(replay, &fresh->lines, fresh->marks[split]), b = masked_from(replay, &resumed->lines, 0);
+    struct lines a = masked_from(replay, &fresh->lines, fresh->marks[split]),
+                 b = masked_from(replay, &resumed->lines, 0);
     if (resumed->partial) {
         add_up(&a);
         add_up(&b);
@@ -490,11 +501,12 @@ static void compare_split(struct replay *replay, size_t split, const struct repl
     size_t shown = replay->options->lines_shown > 0 ? replay->options->lines_shown : LINES_SHOWN_DEFAULT;
     struct difference difference = differ(replay, &a, &b, shown);
     if (difference.missing == 0 && difference.unexpected == 0) {
-        tide__strbuf_printf(&text, "the same %zu rows%s\n", a.count, resumed->partial ? ", but for the columns that begin anew" : "");
+        tide__strbuf_printf(&text, "the same %zu rows%s\n", a.count,
+                            resumed->partial ? ", but for the columns that begin anew" : "");
         out->same++;
     } else {
-        tide__strbuf_printf(&text, "%zu rows are missing (-), %zu should not be there (+), of %zu\n", difference.missing,
-                            difference.unexpected, a.count);
+        tide__strbuf_printf(&text, "%zu rows are missing (-), %zu should not be there (+), of %zu\n",
+                            difference.missing, difference.unexpected, a.count);
         out->differ++;
     }
     out->partial += resumed->partial;
@@ -505,9 +517,11 @@ static void compare_split(struct replay *replay, size_t split, const struct repl
 }
 
 // Would it have made no difference?
-static bool prints_the_same(const struct replay *replay, size_t split, const struct replay_run *old_run, const struct replay_run *fresh) {
+static bool prints_the_same(const struct replay *replay, size_t split, const struct replay_run *old_run,
+                            const struct replay_run *fresh) {
     const struct replay bare = {.options = replay->options};
-    struct lines a = masked_from(&bare, &old_run->lines, old_run->marks[split]), b = masked_from(&bare, &fresh->lines, fresh->marks[split]);
+    struct lines a = masked_from(&bare, &old_run->lines, old_run->marks[split]),
+                 b = masked_from(&bare, &fresh->lines, fresh->marks[split]);
     sort_lines(a.items, a.count);
     sort_lines(b.items, b.count);
     struct difference difference = differ(&bare, &a, &b, 0);
@@ -516,8 +530,8 @@ static bool prints_the_same(const struct replay *replay, size_t split, const str
     return difference.missing == 0 && difference.unexpected == 0;
 }
 
-static tide_status replay_split(struct replay *replay, size_t split, const struct replay_run *old_run, const struct replay_run *fresh,
-                                tide_replay_result *out, tide_error *err) {
+static tide_status replay_split(struct replay *replay, size_t split, const struct replay_run *old_run,
+                                const struct replay_run *fresh, tide_replay_result *out, tide_error *err) {
     tide_options options = run_options(replay);
     options.from = savepoint_path(replay, split);
     struct replay_run resumed = {.replay = replay};
@@ -526,7 +540,8 @@ static tide_status replay_split(struct replay *replay, size_t split, const struc
     lines_deinit(&resumed.lines);
     if (status != TIDE_ERR_REFUSED) return status;
     struct strbuf text = {0};
-    tide__strbuf_printf(&text, "after row %llu: refused: %s\n", (unsigned long long)replay->splits[split], err->message);
+    tide__strbuf_printf(&text, "after row %llu: refused: %s\n", (unsigned long long)replay->splits[split],
+                        err->message);
     put(replay, &text);
     tide__strbuf_deinit(&text);
     out->refused++;

@@ -31,7 +31,8 @@ static const struct compat_operator *operator_of(const struct walk *walk, const 
 
 static bool begins_empty(const struct compat_operator *op, uint32_t aggregate) {
     for (size_t i = 0; op != NULL && i < op->step_count; i++)
-        if (op->steps[i].kind == COMPAT_STEP_AGGREGATE && op->steps[i].at == aggregate && op->steps[i].from < 0) return true;
+        if (op->steps[i].kind == COMPAT_STEP_AGGREGATE && op->steps[i].at == aggregate && op->steps[i].from < 0)
+            return true;
     return false;
 }
 
@@ -41,8 +42,9 @@ static bool is_new(const struct compat_operator *op) {
     return false;
 }
 
-static void flow_aggregates(const struct walk *walk, const struct plan_node *node, const bool *input, const uint32_t *keys,
-                            uint32_t key_count, const struct aggregate_call *calls, uint32_t count, bool *out) {
+static void flow_aggregates(const struct walk *walk, const struct plan_node *node, const bool *input,
+                            const uint32_t *keys, uint32_t key_count, const struct aggregate_call *calls,
+                            uint32_t count, bool *out) {
     const struct compat_operator *op = operator_of(walk, node);
     for (uint32_t i = 0; i < key_count; i++) out[i] = input[keys[i]];
     for (uint32_t i = 0; i < count; i++) {
@@ -57,7 +59,8 @@ static void flow_passed(const struct walk *walk, const struct plan_node *node, b
     uint32_t at = 0;
     for (uint32_t i = 0; i < node->input_count; i++) {
         const struct flow *input = &walk->flows[node->inputs[i]->id];
-        for (uint32_t f = 0; f < node->inputs[i]->field_count && at < node->field_count; f++) out[at++] = input->fields[f];
+        for (uint32_t f = 0; f < node->inputs[i]->field_count && at < node->field_count; f++)
+            out[at++] = input->fields[f];
     }
 }
 
@@ -79,7 +82,8 @@ static void flow_node(const struct walk *walk, const struct plan_node *node) {
         break;
     case PLAN_UNION:
         for (uint32_t i = 0; i < node->input_count; i++)
-            for (uint32_t f = 0; f < node->field_count; f++) flow->fields[f] |= walk->flows[node->inputs[i]->id].fields[f];
+            for (uint32_t f = 0; f < node->field_count; f++)
+                flow->fields[f] |= walk->flows[node->inputs[i]->id].fields[f];
         break;
     case PLAN_WINDOW_AGGREGATE:
         flow_aggregates(walk, node, input, node->window_aggregate.keys, node->window_aggregate.key_count,
@@ -101,7 +105,8 @@ static void flow_node(const struct walk *walk, const struct plan_node *node) {
     }
 }
 
-const struct restarts *tide__api_restarts(const struct compat_report *report, const struct plan *plan, struct arena *arena) {
+const struct restarts *tide__api_restarts(const struct compat_report *report, const struct plan *plan,
+                                          struct arena *arena) {
     struct walk walk = {.report = report, .plan = plan, .arena = arena};
     walk.flows = ARENA_ARRAY(arena, struct flow, plan->node_count + 1);
     for (uint32_t i = 0; i < plan->node_count; i++) flow_node(&walk, plan->nodes[i]);

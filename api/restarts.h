@@ -13,6 +13,7 @@ struct restarts {
 };
 
 // `report` may be NULL: nothing begins anew. Everything lives in the arena.
-const struct restarts *tide__api_restarts(const struct compat_report *report, const struct plan *plan, struct arena *arena);
+const struct restarts *tide__api_restarts(const struct compat_report *report, const struct plan *plan,
+                                          struct arena *arena);
 
 #endif

@@ -49,8 +49,8 @@ static void warn_missing(struct script_run *run) {
     uint64_t entries = 0;
     for (size_t i = 0; i < info->missing_count; i++) entries += info->missing[i].entries;
     tide__api_message(run, TIDE_WARNING, "Results that depend on them will be wrong.",
-                      "%s was salvaged from a damaged savepoint: up to %llu keys of state are missing", run->resume.path,
-                      (unsigned long long)entries);
+                      "%s was salvaged from a damaged savepoint: up to %llu keys of state are missing",
+                      run->resume.path, (unsigned long long)entries);
 }
 
 static tide_status open_from(struct script_run *run, tide_error *err) {
@@ -58,7 +58,8 @@ static tide_status open_from(struct script_run *run, tide_error *err) {
     if (run->options->state_dir != NULL && tide__state_dir_has_checkpoints(run->options->state_dir)) {
         tide__fail(err, TIDE_ERR_OPTION, "--from %s, but the state directory %s holds checkpoints already", from,
                    run->options->state_dir);
-        return tide__fail_hint(err, "Resume without --from, choose a new --state-dir, or give up its checkpoints with --restart.");
+        return tide__fail_hint(
+            err, "Resume without --from, choose a new --state-dir, or give up its checkpoints with --restart.");
     }
     if (!is_folder(from)) {
         run->resume.path = from;
@@ -93,7 +94,9 @@ tide_status tide__api_savepoint_path_check(const char *path, struct arena *arena
         }
     }
     const char *slash = strrchr(path, '/');
-    const char *folder = slash == NULL ? "." : slash == path ? "/" : tide__arena_strndup(arena, path, (size_t)(slash - path));
+    const char *folder = slash == NULL   ? "."
+                         : slash == path ? "/"
+                                         : tide__arena_strndup(arena, path, (size_t)(slash - path));
     if (access(folder, W_OK | X_OK) == 0) return TIDE_OK;
     return tide__fail(err, TIDE_ERR_OPTION, "the savepoint %s can't be written: %s", path, strerror(errno));
 }
@@ -108,7 +111,8 @@ tide_status tide__api_resume_open(struct script_run *run, tide_error *err) {
     if (run->options->restart)
         tide__api_message(run, TIDE_NOTE, NULL, "begins anew; what earlier runs have written to the sinks stays there");
     else if (run->options->state_dir != NULL)
-        tide__api_message(run, TIDE_NOTE, NULL, "no checkpoint in %s yet: begins with the first row", run->options->state_dir);
+        tide__api_message(run, TIDE_NOTE, NULL, "no checkpoint in %s yet: begins with the first row",
+                          run->options->state_dir);
     return TIDE_OK;
 }
 
@@ -149,19 +153,23 @@ static bool is_accepted(const struct script_run *run, const struct compat_change
     return false;
 }
 
-static void refuse(const struct script_run *run, const struct compat_change *change, const char *text, tide_error *err) {
+static void refuse(const struct script_run *run, const struct compat_change *change, const char *text,
+                   tide_error *err) {
     tide__fail_at(err, TIDE_ERR_REFUSED, clause_pos(change->new_clause), "the script does not fit the savepoint %s: %s",
                   run->resume.path, text);
     const char *anew = run->resume.same_job ? "anew with --restart" : "without --from";
     if (change->missing == 0 && change->verdict == COMPAT_PARTIAL && change->sound)
         tide__fail_hint(err, "Accept it with --on-incompatible partial, undo the change, or start %s.", anew);
     else if (change->missing == 0 && change->verdict < COMPAT_UNKNOWN)
-        tide__fail_hint(err, "Results may differ from a run from the start: accept that with --accept-unsound, or start %s.", anew);
+        tide__fail_hint(
+            err, "Results may differ from a run from the start: accept that with --accept-unsound, or start %s.", anew);
     else if (run->options->policy == TIDE_POLICY_STRICT && change->exact < COMPAT_UNKNOWN)
         tide__fail_hint(err, "The state can be carried over: --policy exact%s. Or undo the change, or start %s.",
                         change->exact == COMPAT_PARTIAL ? " --on-incompatible partial" : "", anew);
     else
-        tide__fail_hint(err, "Undo the change, let the changed operators start empty with --on-incompatible reset, or start %s.", anew);
+        tide__fail_hint(
+            err, "Undo the change, let the changed operators start empty with --on-incompatible reset, or start %s.",
+            anew);
 }
 
 // --- what begins empty ---------------------------------------------------------------------------------------------------
@@ -181,8 +189,8 @@ static bool is_above(const struct plan_node *node, const struct plan_node *below
 
 // A source's position means nothing any more.
 static bool loses_position(const char *code) {
-    return strcmp(code, "source.connector") == 0 || strcmp(code, "source.values") == 0 || strcmp(code, "source.renamed") == 0 ||
-           strcmp(code, "source.path") == 0;
+    return strcmp(code, "source.connector") == 0 || strcmp(code, "source.values") == 0 ||
+           strcmp(code, "source.renamed") == 0 || strcmp(code, "source.path") == 0;
 }
 
 // The operator, or what a source or a setting feeds.
@@ -197,28 +205,41 @@ static void reset_for(struct script_run *run, const struct compat_report *report
     }
 }
 
-// Until when windows may hold rows of before: the end of the last one in the state of an operator that begins empty.
+// Begins empty, or counts something from here on.
+static bool begins_anew(const struct resume *resume, const char *operator_id) {
+    if (tide__api_is_reset(resume, operator_id)) return true;
+    for (size_t i = 0; resume->report != NULL && i < resume->report->operator_count; i++) {
+        const struct compat_operator *op = &resume->report->operators[i];
+        if (op->verdict == COMPAT_PARTIAL && op->old_node != NULL &&
+            strcmp(op->old_node->operator_id, operator_id) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Until when windows may hold rows of before: the end of the last one in the state of an operator that begins anew.
 static void say_when_whole(const struct script_run *run) {
     const struct savepoint_info *info = tide__savepoint_info(run->resume.savepoint);
     int64_t end = INT64_MIN;
     bool unbounded = false;
     for (size_t i = 0; i < info->table_count; i++) {
         const struct savepoint_table *table = &info->tables[i];
-        if (!tide__api_is_reset(&run->resume, table->desc.operator_id)) continue;
+        if (!begins_anew(&run->resume, table->desc.operator_id)) continue;
         unbounded |= table->entries > 0 && table->window_count == 0;
         for (size_t w = 0; w < table->window_count && w < SAVEPOINT_WINDOWS_MAX; w++)
             if (table->windows[w].end_ms > end) end = table->windows[w].end_ms;
         unbounded |= table->window_count > SAVEPOINT_WINDOWS_MAX;
     }
     if (unbounded) {
-        tide__api_message(run, TIDE_NOTE, NULL, "what begins empty counts from here on; where there is no window, that stays so");
+        tide__api_message(run, TIDE_NOTE, NULL,
+                          "what begins anew counts from here on; where there is no window, that stays so");
         return;
     }
     if (end == INT64_MIN) return;
     struct strbuf text = {0};
     tide__timestamp_print((struct timestamp){.ms = end}, 3, &text);
-    tide__api_message(run, TIDE_NOTE, NULL, "results are whole again for windows that begin at %.*s or later", (int)text.len,
-                      text.data);
+    tide__api_message(run, TIDE_NOTE, NULL, "results are whole again for windows that begin at %.*s or later",
+                      (int)text.len, text.data);
     tide__strbuf_deinit(&text);
 }
 
@@ -231,9 +252,11 @@ struct check_state {
     tide_error *err;
 };
 
-static void check_change(struct check_state *state, const struct compat_operator *op, const struct compat_change *change) {
+static void check_change(struct check_state *state, const struct compat_operator *op,
+                         const struct compat_change *change) {
     struct script_run *run = state->run;
-    const char *text = tide__arena_printf(&run->arena, "%s (%s): %s; %s", op->name, change->code, change->message, change->state);
+    const char *text = tide__arena_printf(&run->arena, "%s (%s): %s; %s", op->name, change->code, change->message,
+                                          change->state);
     struct source_pos pos = clause_pos(change->new_clause);
     if (is_accepted(run, change)) {
         if (change->verdict == COMPAT_PARTIAL)
@@ -244,7 +267,8 @@ static void check_change(struct check_state *state, const struct compat_operator
     }
     if (run->options->on_incompatible == TIDE_INCOMPATIBLE_RESET) {
         bool itself = op->stateful || loses_position(change->code);
-        tide__api_message_at(run, TIDE_WARNING, pos, itself ? "This operator starts empty." : "What it feeds starts empty.", text);
+        tide__api_message_at(run, TIDE_WARNING, pos,
+                             itself ? "This operator starts empty." : "What it feeds starts empty.", text);
         reset_for(run, state->report, op, change->code);
     } else if (state->refused++ == 0) {
         refuse(run, change, text, state->err);
@@ -260,9 +284,11 @@ static void check_id(struct check_state *state, const struct compat_operator *op
     if (state->run->options->on_incompatible == TIDE_INCOMPATIBLE_RESET) {
         reset_operator(state->run, op);
     } else if (state->refused++ == 0) {
-        tide__fail_at(state->err, TIDE_ERR_REFUSED, op->new_node->pos, "the script does not fit the savepoint %s: %s is %s there",
-                      state->run->resume.path, op->new_node->operator_id, op->old_node->operator_id);
-        tide__fail_hint(state->err, "Keep the order of the queries, or let it start empty with --on-incompatible reset.");
+        tide__fail_at(state->err, TIDE_ERR_REFUSED, op->new_node->pos,
+                      "the script does not fit the savepoint %s: %s is %s there", state->run->resume.path,
+                      op->new_node->operator_id, op->old_node->operator_id);
+        tide__fail_hint(state->err,
+                        "Keep the order of the queries, or let it start empty with --on-incompatible reset.");
     }
 }
 
@@ -275,7 +301,8 @@ static void check_missing(struct check_state *state, const struct compat_operato
         return;
     }
     state->refused++;
-    tide__fail_at(state->err, TIDE_ERR_REFUSED, op->new_node->pos, "the script does not fit the savepoint %s: the state of %s can't be carried over yet",
+    tide__fail_at(state->err, TIDE_ERR_REFUSED, op->new_node->pos,
+                  "the script does not fit the savepoint %s: the state of %s can't be carried over yet",
                   state->run->resume.path, op->name);
     tide__fail_hint(state->err, "Undo the change, or let it start empty with --on-incompatible reset.");
 }
@@ -327,6 +354,20 @@ static tide_status check_changed(struct script_run *run, const struct plan *plan
     return compare(run, &request, err);
 }
 
+// A named savepoint begins new files: what another run has written behind it may lie there already. NULL: no such sink.
+static const char *writes_again(const struct script_run *run, const struct plan *plan) {
+    for (uint32_t i = 0; !run->resume.same_job && i < plan->root_count; i++) {
+        const struct plan_node *sink = plan->roots[i];
+        const struct option *connector = sink->sink.kind == SINK_TABLE
+                                             ? tide__table_option(sink->sink.table, "connector")
+                                             : NULL;
+        if (connector != NULL && tide__str_eq_c(connector->value, "filesystem"))
+            return "It writes new files: rows behind that one are there twice where another run has written them into "
+                   "the same folder.";
+    }
+    return NULL;
+}
+
 tide_status tide__api_resume_check(struct script_run *run, const struct plan *plan, tide_error *err) {
     struct plan_description description;
     tide__plan_describe(plan, &run->arena, &description);
@@ -335,8 +376,13 @@ tide_status tide__api_resume_check(struct script_run *run, const struct plan *pl
     run->resume.report = NULL;
     if (has_sets(plan) || !is_same_plan(&info->plan, &description)) TIDE_TRY(check_changed(run, plan, err));
     warn_missing(run);
-    if (run->resume.reset_count > 0) say_when_whole(run);
-    tide__api_message(run, TIDE_NOTE, NULL, "goes on from %s, after row %llu", run->resume.path,
+    say_when_whole(run);
+    if (run->options->stop_savepoint != NULL && run->options->stop_after_rows < info->snapshot.rows) {
+        tide__fail(err, TIDE_ERR_OPTION, "--after %llu is behind: the job goes on from row %llu",
+                   (unsigned long long)run->options->stop_after_rows, (unsigned long long)info->snapshot.rows);
+        return tide__fail_hint(err, "Rows are counted from the beginning of the input, over all runs.");
+    }
+    tide__api_message(run, TIDE_NOTE, writes_again(run, plan), "goes on from %s, after row %llu", run->resume.path,
                       (unsigned long long)info->snapshot.rows);
     return TIDE_OK;
 }

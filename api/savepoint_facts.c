@@ -174,32 +174,59 @@ static void fill_chunks(const struct savepoint_info *info, struct facts *out) {
     for (size_t t = 0; info->depth == 0 && t < info->table_count; t++)
         put_chunks(out, &info->tables[t].desc, info->tables[t].chunks, info->tables[t].chunk_count);
     for (size_t s = 0; s < info->section_count; s++)
-        put_chunks(out, &info->tables[info->sections[s].table].desc, info->sections[s].chunks, info->sections[s].chunk_count);
+        put_chunks(out, &info->tables[info->sections[s].table].desc, info->sections[s].chunks,
+                   info->sections[s].chunk_count);
 }
 
 // --- all ----------------------------------------------------------------------------------------------------------------------
 
-static const struct fact_table operators = {
-    "operators", 12,
-    {{"name", "STRING"}, {"kind", "STRING"}, {"uid", "STRING"}, {"stateful", "BOOLEAN"}, {"watermark", "TIMESTAMP(3)"},
-     {"rows_in", "BIGINT"}, {"rows_out", "BIGINT"}, {"late_rows", "BIGINT"}, {"windows_fired", "BIGINT"},
-     {"state_entries", "BIGINT"}, {"state_bytes", "BIGINT"}, {"clauses", "STRING"}},
-    fill_operators};
-static const struct fact_table windows = {
-    "windows", 6,
-    {{"operator", "STRING"}, {"state_table", "STRING"}, {"window_start", "TIMESTAMP(3)"}, {"window_end", "TIMESTAMP(3)"},
-     {"entries", "BIGINT"}, {"state_bytes", "BIGINT"}},
-    fill_windows};
-static const struct fact_table sources = {
-    "sources", 8,
-    {{"name", "STRING"}, {"watermark", "TIMESTAMP(3)"}, {"watermark_reached", "TIMESTAMP(3)"}, {"rows_read", "BIGINT"},
-     {"file", "STRING"}, {"file_offset", "BIGINT"}, {"file_line", "BIGINT"}, {"file_size", "BIGINT"}},
-    fill_sources};
-static const struct fact_table chunks = {
-    "chunks", 9,
-    {{"operator", "STRING"}, {"state_table", "STRING"}, {"chunk", "BIGINT"}, {"file_offset", "BIGINT"}, {"frame_bytes", "BIGINT"},
-     {"raw_bytes", "BIGINT"}, {"entries", "BIGINT"}, {"first_key", "STRING"}, {"last_key", "STRING"}},
-    fill_chunks};
+static const struct fact_table operators = {"operators",
+                                            12,
+                                            {{"name", "STRING"},
+                                             {"kind", "STRING"},
+                                             {"uid", "STRING"},
+                                             {"stateful", "BOOLEAN"},
+                                             {"watermark", "TIMESTAMP(3)"},
+                                             {"rows_in", "BIGINT"},
+                                             {"rows_out", "BIGINT"},
+                                             {"late_rows", "BIGINT"},
+                                             {"windows_fired", "BIGINT"},
+                                             {"state_entries", "BIGINT"},
+                                             {"state_bytes", "BIGINT"},
+                                             {"clauses", "STRING"}},
+                                            fill_operators};
+static const struct fact_table windows = {"windows",
+                                          6,
+                                          {{"operator", "STRING"},
+                                           {"state_table", "STRING"},
+                                           {"window_start", "TIMESTAMP(3)"},
+                                           {"window_end", "TIMESTAMP(3)"},
+                                           {"entries", "BIGINT"},
+                                           {"state_bytes", "BIGINT"}},
+                                          fill_windows};
+static const struct fact_table sources = {"sources",
+                                          8,
+                                          {{"name", "STRING"},
+                                           {"watermark", "TIMESTAMP(3)"},
+                                           {"watermark_reached", "TIMESTAMP(3)"},
+                                           {"rows_read", "BIGINT"},
+                                           {"file", "STRING"},
+                                           {"file_offset", "BIGINT"},
+                                           {"file_line", "BIGINT"},
+                                           {"file_size", "BIGINT"}},
+                                          fill_sources};
+static const struct fact_table chunks = {"chunks",
+                                         9,
+                                         {{"operator", "STRING"},
+                                          {"state_table", "STRING"},
+                                          {"chunk", "BIGINT"},
+                                          {"file_offset", "BIGINT"},
+                                          {"frame_bytes", "BIGINT"},
+                                          {"raw_bytes", "BIGINT"},
+                                          {"entries", "BIGINT"},
+                                          {"first_key", "STRING"},
+                                          {"last_key", "STRING"}},
+                                         fill_chunks};
 static const struct fact_table *const tables[] = {&operators, &windows, &sources, &chunks};
 
 const struct fact_table *const *tide__fact_tables(size_t *out_count) {

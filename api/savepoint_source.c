@@ -13,12 +13,12 @@
 
 struct row_source {
     struct arena arena;
-    struct savepoint *own;      // opened here; NULL: shared
+    struct savepoint *own;  // opened here; NULL: shared
     struct savepoint *savepoint;
     uint32_t *wanted;
     size_t count;
-    struct view_scan *scan;     // a state table; or
-    struct batch facts;         // facts, given out from `at` on
+    struct view_scan *scan;  // a state table; or
+    struct batch facts;      // facts, given out from `at` on
     size_t at;
 };
 
@@ -27,10 +27,11 @@ struct row_source {
 static tide_status need(const struct table *table, const char *key, tide_error *err) {
     const struct option *option = tide__table_option(table, key);
     if (option != NULL && option->value.len > 0) return TIDE_OK;
-    tide__fail_at(err, TIDE_ERR_VALIDATE, option != NULL ? option->value_pos : table->pos, "table \"%s\" has no '%s' option",
-                  table->name, key);
-    return tide__fail_hint(err, "%s", strcmp(key, "path") == 0 ? "add 'path' = 'SAVEPOINT OR STATE DIRECTORY' to its WITH (...)"
-                                                              : "add 'table' = 'OPERATOR' to its WITH (...)");
+    tide__fail_at(err, TIDE_ERR_VALIDATE, option != NULL ? option->value_pos : table->pos,
+                  "table \"%s\" has no '%s' option", table->name, key);
+    return tide__fail_hint(err, "%s",
+                           strcmp(key, "path") == 0 ? "add 'path' = 'SAVEPOINT OR STATE DIRECTORY' to its WITH (...)"
+                                                    : "add 'table' = 'OPERATOR' to its WITH (...)");
 }
 
 static tide_status validate(const struct row_source_class *class, const struct table *table, tide_error *err) {
@@ -52,8 +53,8 @@ static tide_status validate(const struct row_source_class *class, const struct t
 
 // --- open -----------------------------------------------------------------------------------------------------------------------
 
-static tide_status open_savepoint(const struct savepoint_sources *sources, const struct table *table, const char *script_dir,
-                                  struct row_source *source, tide_error *err) {
+static tide_status open_savepoint(const struct savepoint_sources *sources, const struct table *table,
+                                  const char *script_dir, struct row_source *source, tide_error *err) {
     struct str path = tide__table_option(table, "path")->value;
     if (sources->savepoint != NULL && tide__str_eq_c(path, sources->path)) {
         source->savepoint = sources->savepoint;
@@ -71,7 +72,8 @@ static tide_status no_table(const struct table *table, const struct state_view *
     const struct option *option = tide__table_option(table, "table");
     struct strbuf names = {0};
     for (size_t i = 0; i < count; i++) tide__strbuf_printf(&names, "%s, ", views[i].name);
-    tide__fail_at(err, TIDE_ERR_VALIDATE, option->value_pos, "the savepoint has no state table '%.*s'", STR_ARG(option->value));
+    tide__fail_at(err, TIDE_ERR_VALIDATE, option->value_pos, "the savepoint has no state table '%.*s'",
+                  STR_ARG(option->value));
     tide__fail_hint(err, "there are %soperators, windows, sources, chunks", names.data != NULL ? names.data : "");
     tide__strbuf_deinit(&names);
     return TIDE_ERR_VALIDATE;
@@ -92,8 +94,8 @@ static tide_status check_type(const struct table *table, const struct source_col
     tide__arena_init(&arena);
     for (uint32_t i = 0; i < table->column_count; i++)
         if (strcmp(table->columns[i].name, column->name) == 0)
-            tide__fail_at(err, TIDE_ERR_VALIDATE, table->columns[i].pos, "column \"%s\" of the state is %s, not %s", column->name,
-                          tide__type_text(&arena, type), tide__type_text(&arena, column->type));
+            tide__fail_at(err, TIDE_ERR_VALIDATE, table->columns[i].pos, "column \"%s\" of the state is %s, not %s",
+                          column->name, tide__type_text(&arena, type), tide__type_text(&arena, column->type));
     tide__arena_deinit(&arena);
     return TIDE_ERR_VALIDATE;
 }
@@ -140,7 +142,8 @@ static void close_source(struct row_source *source) {
 }
 
 static tide_status open_source(const struct row_source_class *class, const struct table *table, const char *script_dir,
-                               const struct source_column *columns, size_t count, struct row_source **out, tide_error *err) {
+                               const struct source_column *columns, size_t count, struct row_source **out,
+                               tide_error *err) {
     *out = NULL;
     struct row_source *source = tide__calloc(1, sizeof *source);
     tide__arena_init(&source->arena);
@@ -169,7 +172,10 @@ static tide_status read_rows(struct row_source *source, size_t rows_max, struct 
 }
 
 #define CLASS                                                                                                          \
-    {.connector = "tidemark-savepoint", .validate = validate, .open = open_source, .read = read_rows, .close = close_source}
+    {                                                                                                                  \
+        .connector = "tidemark-savepoint", .validate = validate, .open = open_source, .read = read_rows,               \
+        .close = close_source                                                                                          \
+    }
 static const struct savepoint_sources unshared = {.class = CLASS};
 const struct row_source_class *const tide__savepoint_source = &unshared.class;
 
@@ -215,7 +221,8 @@ void tide__savepoint_ddl(struct savepoint *savepoint, const char *path, struct a
     for (size_t i = 0; i < fact_count; i++) {
         tide__strbuf_printf(out, "CREATE TEMPORARY TABLE `%s`", facts[i]->name);
         for (size_t c = 0; c < facts[i]->column_count; c++)
-            tide__strbuf_printf(out, "%s`%s` %s", c == 0 ? " (" : ", ", facts[i]->columns[c].name, facts[i]->columns[c].type);
+            tide__strbuf_printf(out, "%s`%s` %s", c == 0 ? " (" : ", ", facts[i]->columns[c].name,
+                                facts[i]->columns[c].type);
         put_with(path, facts[i]->name, out);
     }
 }

@@ -35,6 +35,7 @@ struct fact_table {
 const struct fact_table *tide__fact_table(const char *name);
 const struct fact_table *const *tide__fact_tables(size_t *out_count);
 // All rows, in columns of the arena.
-void tide__fact_read(const struct fact_table *table, const struct savepoint_info *info, struct arena *arena, struct batch *out);
+void tide__fact_read(const struct fact_table *table, const struct savepoint_info *info, struct arena *arena,
+                     struct batch *out);
 
 #endif

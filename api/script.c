@@ -46,7 +46,8 @@ double tide__api_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void send_message(const struct script_run *run, enum tide_severity severity, tide_error *message, const char *hint) {
+static void send_message(const struct script_run *run, enum tide_severity severity, tide_error *message,
+                         const char *hint) {
     if (run->handler == NULL || run->handler->on_message == NULL) return;
     if (hint != NULL) snprintf(message->hint, sizeof message->hint, "%s", hint);
     tide__error_set_file(message, run->name);
@@ -54,7 +55,8 @@ static void send_message(const struct script_run *run, enum tide_severity severi
     run->handler->on_message(run->handler->ctx, severity, message);
 }
 
-void tide__api_message(const struct script_run *run, enum tide_severity severity, const char *hint, const char *format, ...) {
+void tide__api_message(const struct script_run *run, enum tide_severity severity, const char *hint, const char *format,
+                       ...) {
     tide_error message;
     tide__error_clear(&message);
     va_list args;
@@ -64,8 +66,8 @@ void tide__api_message(const struct script_run *run, enum tide_severity severity
     send_message(run, severity, &message, hint);
 }
 
-void tide__api_message_at(const struct script_run *run, enum tide_severity severity, struct source_pos pos, const char *hint,
-                          const char *text) {
+void tide__api_message_at(const struct script_run *run, enum tide_severity severity, struct source_pos pos,
+                          const char *hint, const char *text) {
     tide_error message;
     tide__error_clear(&message);
     snprintf(message.message, sizeof message.message, "%s", text);
@@ -116,7 +118,8 @@ static tide_status show_rows(const struct script_run *run, const struct sql_rows
     tide__arena_init(&arena);
     tide_column *columns = ARENA_ARRAY(&arena, tide_column, rows->column_count + 1);
     tide_text *values = ARENA_ARRAY(&arena, tide_text, rows->column_count + 1);
-    for (uint32_t c = 0; c < rows->column_count; c++) columns[c] = tide__api_column(rows->names[c], rows->types[c], &arena);
+    for (uint32_t c = 0; c < rows->column_count; c++)
+        columns[c] = tide__api_column(rows->names[c], rows->types[c], &arena);
     if (is_text) columns[0].is_text = true;
     if (handler->on_result != NULL) handler->on_result(handler->ctx, columns, rows->column_count, false);
     tide_status status = TIDE_OK;
@@ -150,8 +153,9 @@ static tide_status validate_tables(struct script_run *run, const struct plan *pl
     struct connector_warnings warnings = {warn_of_option, run};
     for (uint32_t i = 0; i < plan->node_count; i++) {
         const struct plan_node *node = plan->nodes[i];
-        const struct row_source_class *rows =
-            node->kind == PLAN_SCAN ? tide__row_source_find(run->row_sources, node->scan.table) : NULL;
+        const struct row_source_class *rows = node->kind == PLAN_SCAN
+                                                  ? tide__row_source_find(run->row_sources, node->scan.table)
+                                                  : NULL;
         if (rows != NULL)
             TIDE_TRY(rows->validate(rows, node->scan.table, err));
         else if (node->kind == PLAN_SCAN)
@@ -199,15 +203,18 @@ static tide_status run_statement(struct script_run *run, struct sql_session *ses
     return status;
 }
 
-static tide_status run_statements(struct script_run *run, struct sql_session *session, struct parser *parser, tide_error *err) {
+static tide_status run_statements(struct script_run *run, struct sql_session *session, struct parser *parser,
+                                  tide_error *err) {
     while (!run->stopped) {
         struct statement *statement;
         TIDE_TRY(tide__parse_next(parser, &run->arena, &statement, err));
         if (statement == NULL) break;
         TIDE_TRY(run_statement(run, session, statement, err));
     }
-    if (run->resume.savepoint != NULL && run->job_index <= tide__savepoint_info(run->resume.savepoint)->statement_index) {
-        tide__fail(err, TIDE_ERR_REFUSED, "the savepoint was taken in job %u of its script, but this script has only %u",
+    if (run->resume.savepoint != NULL &&
+        run->job_index <= tide__savepoint_info(run->resume.savepoint)->statement_index) {
+        tide__fail(err, TIDE_ERR_REFUSED,
+                   "the savepoint was taken in job %u of its script, but this script has only %u",
                    tide__savepoint_info(run->resume.savepoint)->statement_index + 1, run->job_index);
         return tide__fail_hint(err, "Use the script that the savepoint was taken from, or start without it.");
     }
@@ -221,8 +228,8 @@ static tide_status run_statements(struct script_run *run, struct sql_session *se
     return TIDE_OK;
 }
 
-static tide_status run_prelude(struct script_run *run, struct sql_session *session, const char *prelude, struct parser **parser,
-                               tide_error *err) {
+static tide_status run_prelude(struct script_run *run, struct sql_session *session, const char *prelude,
+                               struct parser **parser, tide_error *err) {
     struct str script = run->sql;
     run->sql = tide__str(prelude);
     *parser = tide__parser_new(prelude, strlen(prelude));
@@ -251,7 +258,8 @@ tide_status tide__api_script_run(const char *name, struct str sql, const char *d
         .handler = handler,
         .around = around != NULL ? *around : (struct script_around){0},
         .summary = summary != NULL ? summary : &own_summary,
-        .row_sources = {around != NULL && around->row_source != NULL ? around->row_source : tide__savepoint_source, NULL},
+        .row_sources = {around != NULL && around->row_source != NULL ? around->row_source : tide__savepoint_source,
+                        NULL},
         .started = tide__api_seconds(),
     };
     *run.summary = (tide_summary){0};
@@ -261,7 +269,8 @@ tide_status tide__api_script_run(const char *name, struct str sql, const char *d
     tide__sql_session_set_strict_windows(session, options->strict_windows);
     struct parser *parser = tide__parser_new(sql.data, sql.len), *first = NULL;
     tide_status status = tide__api_resume_open(&run, err);
-    if (status == TIDE_OK && run.around.prelude != NULL) status = run_prelude(&run, session, run.around.prelude, &first, err);
+    if (status == TIDE_OK && run.around.prelude != NULL)
+        status = run_prelude(&run, session, run.around.prelude, &first, err);
     if (status == TIDE_OK) status = run_statements(&run, session, parser, err);
     if (status != TIDE_OK) {
         if (err->line > 0) tide__error_set_file(err, name);
@@ -277,7 +286,8 @@ tide_status tide__api_script_run(const char *name, struct str sql, const char *d
     return status;
 }
 
-tide_status tide_script_run(const char *name, const char *sql, size_t sql_len, const char *dir, const tide_options *options,
-                            const tide_handler *handler, tide_summary *summary, tide_error *err) {
+tide_status tide_script_run(const char *name, const char *sql, size_t sql_len, const char *dir,
+                            const tide_options *options, const tide_handler *handler, tide_summary *summary,
+                            tide_error *err) {
     return tide__api_script_run(name, (struct str){sql, sql_len}, dir, options, handler, summary, NULL, err);
 }

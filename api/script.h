@@ -19,10 +19,10 @@
 struct resume {
     struct savepoint *savepoint;  // NULL: from the beginning
     const char *path;
-    const char *dir;              // the state directory that it was found in; NULL: it was named
-    bool same_job;                // resuming in its own state directory (else --from)
-    size_t reset_count;           // operators that start empty (--on-incompatible reset)
-    const char **resets;          // their ids
+    const char *dir;      // the state directory that it was found in; NULL: it was named
+    bool same_job;        // resuming in its own state directory (else --from)
+    size_t reset_count;   // operators that start empty (--on-incompatible reset)
+    const char **resets;  // their ids
     // What has changed, and how the old state becomes the new one; NULL: nothing that matters. Its plans live in old_plans.
     const struct compat_report *report;
     struct script_plans old_plans;
@@ -72,13 +72,13 @@ struct script_run {
     struct control *control;      // the socket of a job with a state directory; NULL: none
     struct resume resume;
     struct sql_session *session;
-    uint32_t job_index;           // of the next job-starting statement
-    uint64_t rows_before;         // source rows of the script's earlier jobs
-    double started;               // monotonic seconds
-    struct warned *warned;        // table options
+    uint32_t job_index;                             // of the next job-starting statement
+    uint64_t rows_before;                           // source rows of the script's earlier jobs
+    double started;                                 // monotonic seconds
+    struct warned *warned;                          // table options
     const struct row_source_class *row_sources[2];  // the connector that reads savepoints; NULL at the end
-    bool stopped;                 // by --after: the rest of the script is not run
-    bool ended_before;            // the last job run had ended in an earlier process
+    bool stopped;                                   // by --after: the rest of the script is not run
+    bool ended_before;                              // the last job run had ended in an earlier process
 };
 
 // tide_script_run, with what surrounds it (may be NULL).
@@ -88,10 +88,10 @@ tide_status tide__api_script_run(const char *name, struct str sql, const char *d
 
 // Monotonic seconds.
 double tide__api_seconds(void);
-void tide__api_message(const struct script_run *run, enum tide_severity severity, const char *hint, const char *format, ...)
-    TIDE_PRINTF(4, 5);
-void tide__api_message_at(const struct script_run *run, enum tide_severity severity, struct source_pos pos, const char *hint,
-                          const char *message);
+void tide__api_message(const struct script_run *run, enum tide_severity severity, const char *hint, const char *format,
+                       ...) TIDE_PRINTF(4, 5);
+void tide__api_message_at(const struct script_run *run, enum tide_severity severity, struct source_pos pos,
+                          const char *hint, const char *message);
 
 // Finds out where to go on from (state directory, --from) and takes the lock.
 tide_status tide__api_resume_open(struct script_run *run, tide_error *err) TIDE_CHECKED;
@@ -135,6 +135,7 @@ void tide__api_control_send(struct control *control, struct str text);
 tide_status tide__api_control_read(const char *state_dir, const char *request, struct strbuf *out, bool *out_running,
                                    tide_error *err) TIDE_CHECKED;
 // Sends a request to the job running in state_dir. *out_running false: nobody listens there.
-tide_status tide__api_control_ask(const char *state_dir, const char *request, bool *out_running, tide_error *err) TIDE_CHECKED;
+tide_status tide__api_control_ask(const char *state_dir, const char *request, bool *out_running,
+                                  tide_error *err) TIDE_CHECKED;
 
 #endif

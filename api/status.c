@@ -24,7 +24,8 @@ static void put_source_part(const struct savepoint_info *info, const struct task
     const char *name = part->operator_id;
     tide__status_number(out, "source", name, "rows", (double)part->rows);
     tide__status_time(out, "source", name, "watermark", part->watermark);
-    tide__status_time(out, "source", name, "reached", part->watermark_reached > 0 ? part->watermark_reached : WATERMARK_NONE);
+    tide__status_time(out, "source", name, "reached",
+                      part->watermark_reached > 0 ? part->watermark_reached : WATERMARK_NONE);
     tide__status_bool(out, "source", name, "ended", info->snapshot.ended);
     tide__status_bool(out, "source", name, "holds_back", part->watermark == least && !info->snapshot.ended);
 }
@@ -77,7 +78,8 @@ static void put_windows(const struct savepoint_info *info, const struct state_vi
     tide__status_number(out, "state", view->table_name, "entries", (double)table->entries);
     tide__status_number(out, "state", view->table_name, "bytes", (double)(table->key_bytes + table->value_bytes));
     if (view->windowed)
-        tide__status_number(out, "state", view->table_name, view->sliced ? "slices" : "windows", (double)table->window_count);
+        tide__status_number(out, "state", view->table_name, view->sliced ? "slices" : "windows",
+                            (double)table->window_count);
 }
 
 static void put_checkpoint(struct savepoint *savepoint, const char *path, struct status_facts *out) {
@@ -103,8 +105,8 @@ static void put_checkpoint(struct savepoint *savepoint, const char *path, struct
 
 // --- all -----------------------------------------------------------------------------------------------------------------------
 
-static tide_status show(const struct status_facts *facts, struct savepoint *savepoint, const char *window, const char *key,
-                        enum tide_inspect_format format, struct strbuf *out, tide_error *err) {
+static tide_status show(const struct status_facts *facts, struct savepoint *savepoint, const char *window,
+                        const char *key, enum tide_inspect_format format, struct strbuf *out, tide_error *err) {
     if (window != NULL) return tide__api_status_why(facts, savepoint, window, key, out, err);
     switch (format) {
     case TIDE_INSPECT_TABLE: tide__api_status_table(facts, out); break;

@@ -30,7 +30,8 @@ static const struct status_fact *find(const struct status_facts *facts, const ch
     return NULL;
 }
 
-const char *tide__status_get(const struct status_facts *facts, const char *section, const char *name, const char *field) {
+const char *tide__status_get(const struct status_facts *facts, const char *section, const char *name,
+                             const char *field) {
     const struct status_fact *fact = find(facts, section, name, field);
     return fact != NULL ? fact->value : NULL;
 }
@@ -47,11 +48,13 @@ static void put(struct status_facts *facts, const char *section, const char *nam
                                                         keep(facts, value), is_text};
 }
 
-void tide__status_text(struct status_facts *facts, const char *section, const char *name, const char *field, const char *value) {
+void tide__status_text(struct status_facts *facts, const char *section, const char *name, const char *field,
+                       const char *value) {
     put(facts, section, name, field, value, true);
 }
 
-void tide__status_number(struct status_facts *facts, const char *section, const char *name, const char *field, double value) {
+void tide__status_number(struct status_facts *facts, const char *section, const char *name, const char *field,
+                         double value) {
     char text[40];
     if (value == floor(value) && fabs(value) < 1e15)
         snprintf(text, sizeof text, "%.0f", value);
@@ -60,11 +63,13 @@ void tide__status_number(struct status_facts *facts, const char *section, const 
     put(facts, section, name, field, text, false);
 }
 
-void tide__status_bool(struct status_facts *facts, const char *section, const char *name, const char *field, bool value) {
+void tide__status_bool(struct status_facts *facts, const char *section, const char *name, const char *field,
+                       bool value) {
     put(facts, section, name, field, value ? "true" : "false", false);
 }
 
-void tide__status_time(struct status_facts *facts, const char *section, const char *name, const char *field, int64_t ms) {
+void tide__status_time(struct status_facts *facts, const char *section, const char *name, const char *field,
+                       int64_t ms) {
     struct strbuf text = {0};
     tide__api_put_time(ms, &text);
     put(facts, section, name, field, ms == WATERMARK_NONE ? NULL : text.data, true);
@@ -157,7 +162,8 @@ static void put_nodes(const struct task *task, struct status_facts *out) {
     struct task_node_stats node;
     int64_t least = WATERMARK_END;
     for (size_t i = 0; tide__task_node_stats(task, i, &node); i++)
-        if (node.kind == TASK_PART_SOURCE && !node.idle && !node.ended && node.watermark < least) least = node.watermark;
+        if (node.kind == TASK_PART_SOURCE && !node.idle && !node.ended && node.watermark < least)
+            least = node.watermark;
     for (size_t i = 0; tide__task_node_stats(task, i, &node); i++) put_node(&node, least, out);
 }
 

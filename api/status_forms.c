@@ -27,7 +27,8 @@ typedef void show_name(const struct status_facts *facts, const char *section, co
 static bool is_first(const struct status_facts *facts, size_t at) {
     const struct status_fact *fact = &facts->items[at];
     for (size_t i = 0; i < at; i++)
-        if (strcmp(facts->items[i].section, fact->section) == 0 && strcmp(facts->items[i].name, fact->name) == 0) return false;
+        if (strcmp(facts->items[i].section, fact->section) == 0 && strcmp(facts->items[i].name, fact->name) == 0)
+            return false;
     return true;
 }
 
@@ -69,7 +70,8 @@ static void put_head(const struct status_facts *facts, struct strbuf *out) {
         put_age(number_of(facts, "job", "", "seconds"), out);
         tide__strbuf_append_c(out, "\n");
     } else if (is_true(facts, "job", "", "ended")) {
-        tide__strbuf_append_c(out, "state       finished: the input has ended. What follows is from its last checkpoint\n");
+        tide__strbuf_append_c(out,
+                              "state       finished: the input has ended. What follows is from its last checkpoint\n");
     } else {
         tide__strbuf_append_c(out, "state       stopped. What follows is from its newest checkpoint\n");
     }
@@ -104,14 +106,16 @@ static void put_checkpoint(const struct status_facts *facts, struct strbuf *out)
     if (pause != NULL) tide__strbuf_printf(out, ", longest pause %.1f ms", strtod(pause, NULL));
     const char *taken = tide__status_get(facts, "checkpoint", "", "taken");
     if (taken != NULL)
-        tide__strbuf_printf(out, "; %s since the start, %s of them deltas", taken, value_or(facts, "checkpoint", "", "deltas", "0"));
+        tide__strbuf_printf(out, "; %s since the start, %s of them deltas", taken,
+                            value_or(facts, "checkpoint", "", "deltas", "0"));
     tide__strbuf_append_c(out, is_true(facts, "checkpoint", "", "under_way") ? "; one is under way\n" : "\n");
 }
 
 static void show_source(const struct status_facts *facts, const char *section, const char *name, struct strbuf *out) {
     tide__strbuf_printf(out, "  %-24s %s rows, watermark %s", name, value_or(facts, section, name, "rows", "0"),
                         value_or(facts, section, name, "watermark", "none yet"));
-    const char *reached = tide__status_get(facts, section, name, "reached"), *watermark = tide__status_get(facts, section, name, "watermark");
+    const char *reached = tide__status_get(facts, section, name, "reached"),
+               *watermark = tide__status_get(facts, section, name, "watermark");
     if (reached != NULL && (watermark == NULL || strcmp(reached, watermark) != 0))
         tide__strbuf_printf(out, " (reached %s)", reached);
     if (is_true(facts, section, name, "ended")) tide__strbuf_append_c(out, ", ended");
@@ -196,7 +200,8 @@ static void put_member(const struct status_facts *facts, const char *section, co
 void tide__api_status_json(const struct status_facts *facts, struct strbuf *out) {
     static const struct {
         const char *section, *member;
-    } lists[] = {{"source", "sources"}, {"operator", "operators"}, {"sink", "sinks"}, {"state", "state"}, {"window", "windows"}};
+    } lists[] = {
+        {"source", "sources"}, {"operator", "operators"}, {"sink", "sinks"}, {"state", "state"}, {"window", "windows"}};
     tide__strbuf_append_c(out, "{\"job\":");
     put_object(facts, "job", "", out);
     tide__strbuf_append_c(out, ",\"checkpoint\":");
@@ -232,8 +237,12 @@ void tide__api_status_lines(const struct status_facts *facts, bool csv, struct s
     const char *head[] = {"section", "name", "field", "value"};
     for (size_t i = 0; i <= facts->count; i++) {
         const struct status_fact *fact = i > 0 ? &facts->items[i - 1] : NULL;
-        const char *cells[] = {fact ? fact->section : head[0], fact ? fact->name : head[1], fact ? fact->field : head[2],
-                               fact == NULL ? head[3] : fact->value != NULL ? fact->value : csv ? "" : "<NULL>"};
+        const char *cells[] = {fact ? fact->section : head[0], fact ? fact->name : head[1],
+                               fact ? fact->field : head[2],
+                               fact == NULL          ? head[3]
+                               : fact->value != NULL ? fact->value
+                               : csv                 ? ""
+                                                     : "<NULL>"};
         for (size_t c = 0; c < 4; c++) {
             if (c > 0) tide__strbuf_append_char(out, csv ? ',' : '\t');
             put_cell(cells[c], csv, out);

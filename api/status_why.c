@@ -14,10 +14,10 @@ struct question {
     const struct savepoint_info *info;
     const char *window, *key;
     int64_t start_ms, end_ms;
-    int64_t watermark;       // of the operator
+    int64_t watermark;  // of the operator
     struct strbuf *out;
     bool answered;
-    struct strbuf nearest;   // a window that there is, where the one that was asked for can't be
+    struct strbuf nearest;  // a window that there is, where the one that was asked for can't be
 };
 
 static int64_t time_of(const struct status_facts *facts, const char *section, const char *name, const char *field) {
@@ -56,7 +56,8 @@ static bool feeds(const struct question *q, const char *source, const char *oper
 }
 
 static void explain_source(const struct question *q, const char *name) {
-    int64_t watermark = time_of(q->facts, "source", name, "watermark"), reached = time_of(q->facts, "source", name, "reached");
+    int64_t watermark = time_of(q->facts, "source", name, "watermark"),
+            reached = time_of(q->facts, "source", name, "reached");
     const char *expression = tide__api_clause(tide__api_operator(q->info, name), "source.watermark");
     tide__strbuf_printf(q->out, "  %-10s", name);
     if (says(q->facts, name, "ended") || watermark == WATERMARK_END) {
@@ -89,7 +90,8 @@ static void explain_source(const struct question *q, const char *name) {
 static void explain_sources(const struct question *q, const char *operator_id) {
     for (size_t i = 0; i < q->info->snapshot.part_count; i++) {
         const struct task_part *part = &q->info->snapshot.parts[i];
-        if (part->kind == TASK_PART_SOURCE && feeds(q, part->operator_id, operator_id, 0)) explain_source(q, part->operator_id);
+        if (part->kind == TASK_PART_SOURCE && feeds(q, part->operator_id, operator_id, 0))
+            explain_source(q, part->operator_id);
     }
 }
 
@@ -115,7 +117,8 @@ static bool on_row(void *ctx, const char *op, const tide_text *values, size_t co
     if (c->rows++ > 0) return true;
     tide__strbuf_append_c(c->out, "  in the checkpoint:");
     for (size_t i = 0; i < count && i < c->column_count; i++)
-        tide__strbuf_printf(c->out, "%s %s=%.*s", i > 0 ? "," : "", c->columns[i].name, values[i].data != NULL ? (int)values[i].len : 4,
+        tide__strbuf_printf(c->out, "%s %s=%.*s", i > 0 ? "," : "", c->columns[i].name,
+                            values[i].data != NULL ? (int)values[i].len : 4,
                             values[i].data != NULL ? values[i].data : "NULL");
     tide__strbuf_append_c(c->out, "\n");
     return true;
@@ -126,13 +129,14 @@ static tide_status explain_key(const struct question *q, const struct state_view
     if (q->key == NULL || file == NULL) return TIDE_OK;
     struct counting counting = {.out = q->out};
     const char *keys[] = {q->key};
-    tide_entry_filter filter = {.operator_name = view->table_name, .window = q->window, .keys = keys, .key_count = 1,
-                                .limit = UINT64_MAX};
+    tide_entry_filter filter = {
+        .operator_name = view->table_name, .window = q->window, .keys = keys, .key_count = 1, .limit = UINT64_MAX};
     tide_handler handler = {.ctx = &counting, .on_result = on_result, .on_row = on_row};
     TIDE_TRY(tide_inspect_entries(file, &filter, &handler, err));
     if (counting.rows > 1)
         tide__strbuf_printf(q->out, "  and %llu more entries with %s\n", (unsigned long long)counting.rows - 1, q->key);
-    if (counting.rows == 0) tide__strbuf_printf(q->out, "  the checkpoint has nothing with %s in this window\n", q->key);
+    if (counting.rows == 0)
+        tide__strbuf_printf(q->out, "  the checkpoint has nothing with %s in this window\n", q->key);
     return TIDE_OK;
 }
 
@@ -152,9 +156,11 @@ static uint64_t entries_in_window(const struct question *q, const struct state_v
 // --- the answer ---------------------------------------------------------------------------------------------------------------------
 
 static void explain_fired(const struct question *q, const char *operator_id) {
-    tide__strbuf_append_c(q->out, "  It has fired, or there were no rows for it: the watermark is past its end. A row that comes for it now is late and is dropped.\n");
+    tide__strbuf_append_c(q->out, "  It has fired, or there were no rows for it: the watermark is past its end. A row "
+                                  "that comes for it now is late and is dropped.\n");
     const char *late = tide__status_get(q->facts, "operator", operator_id, "late_rows");
-    if (late != NULL && strcmp(late, "0") != 0) tide__strbuf_printf(q->out, "  Rows dropped as late by %s so far: %s\n", operator_id, late);
+    if (late != NULL && strcmp(late, "0") != 0)
+        tide__strbuf_printf(q->out, "  Rows dropped as late by %s so far: %s\n", operator_id, late);
 }
 
 static bool is_window(const struct question *q, const struct state_view *view) {
@@ -213,13 +219,16 @@ static tide_status explain_view(struct question *q, const struct state_view *vie
     return status;
 }
 
-tide_status tide__api_status_why(const struct status_facts *facts, struct savepoint *savepoint, const char *window, const char *key,
-                                 struct strbuf *out, tide_error *err) {
-    struct question q = {.facts = facts, .savepoint = savepoint, .window = window, .key = key, .end_ms = INT64_MIN, .out = out};
+tide_status tide__api_status_why(const struct status_facts *facts, struct savepoint *savepoint, const char *window,
+                                 const char *key, struct strbuf *out, tide_error *err) {
+    struct question q = {
+        .facts = facts, .savepoint = savepoint, .window = window, .key = key, .end_ms = INT64_MIN, .out = out};
     const char *comma = strchr(window, ',');
     struct str start = {window, comma != NULL ? (size_t)(comma - window) : strlen(window)};
-    if (!tide__api_parse_time(start, &q.start_ms) || (comma != NULL && !tide__api_parse_time(tide__str(comma + 1), &q.end_ms)))
-        return tide__fail(err, TIDE_ERR_OPTION, "'%s' is no window: write its start, or start and end with a comma", window);
+    if (!tide__api_parse_time(start, &q.start_ms) ||
+        (comma != NULL && !tide__api_parse_time(tide__str(comma + 1), &q.end_ms)))
+        return tide__fail(err, TIDE_ERR_OPTION, "'%s' is no window: write its start, or start and end with a comma",
+                          window);
     if (savepoint == NULL) {
         tide__fail(err, TIDE_ERR_OPTION, "there is no checkpoint yet that tells the plan");
         return tide__fail_hint(err, "Ask again after the first checkpoint.");
@@ -234,7 +243,8 @@ tide_status tide__api_status_why(const struct status_facts *facts, struct savepo
     for (size_t i = 0; i < count && status == TIDE_OK; i++) status = explain_view(&q, &views[i], err);
     tide__arena_deinit(&arena);
     if (status == TIDE_OK && !q.answered) {
-        status = tide__fail(err, TIDE_ERR_OPTION, "no operator of the job has such windows (sessions need both bounds)");
+        status = tide__fail(err, TIDE_ERR_OPTION,
+                            "no operator of the job has such windows (sessions need both bounds)");
         if (q.nearest.len > 0) tide__fail_hint(err, "%s", q.nearest.data);
     }
     tide__strbuf_deinit(&q.nearest);

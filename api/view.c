@@ -97,7 +97,8 @@ static void make_value(const struct state_view *view, size_t i, struct arena *ar
         if (type != NULL) *out = (struct view_value){VIEW_EXACT, type, NULL, -1};
     } else if (begins_with(field->name, "FIRST_VALUE(") || begins_with(field->name, "LAST_VALUE(")) {
         if (type != NULL) *out = (struct view_value){VIEW_EXACT, type, NULL, -1};
-    } else if ((begins_with(field->name, "MIN(") || begins_with(field->name, "MAX(")) && !ends_with(field->name, " values")) {
+    } else if ((begins_with(field->name, "MIN(") || begins_with(field->name, "MAX(")) &&
+               !ends_with(field->name, " values")) {
         if (type != NULL) *out = (struct view_value){VIEW_ORDERED, type, NULL, -1};
     } else {
         make_concat(field, type, arena, out);
@@ -111,7 +112,8 @@ static void find_null_fields(const struct state_table_desc *desc, struct view_va
         size_t len = strlen(desc->values[i].name);
         for (size_t m = 0; m < sizeof marks / sizeof *marks && values[i].null_if_zero < 0; m++)
             for (size_t k = i + 1; k < desc->value_count && k <= i + 2; k++)
-                if (desc->values[k].form == STATE_FORM_I64 && strncmp(desc->values[k].name, desc->values[i].name, len) == 0 &&
+                if (desc->values[k].form == STATE_FORM_I64 &&
+                    strncmp(desc->values[k].name, desc->values[i].name, len) == 0 &&
                     strcmp(desc->values[k].name + len, marks[m]) == 0)
                     values[i].null_if_zero = (int32_t)k;
     }
@@ -159,8 +161,7 @@ static void add_key_columns(struct state_view *view, struct arena *arena) {
         if (key->form == VIEW_KEY_VALUE && row_has(view, view->desc->keys[i].name)) continue;
         add_column(view, view->desc->keys[i].name, key->type, VIEW_KEY, (uint32_t)i, 0, arena);
     }
-    if (view->desc->key_count == 0 && !view->windowed)
-        add_column(view, "key", &bytes_type, VIEW_REST, 0, 0, arena);
+    if (view->desc->key_count == 0 && !view->windowed) add_column(view, "key", &bytes_type, VIEW_REST, 0, 0, arena);
 }
 
 // A row of a windowed table has its window in the key already.
@@ -176,7 +177,8 @@ static void add_value_columns(struct state_view *view, struct arena *arena) {
         if (value->form == VIEW_ROW) {
             for (uint32_t c = 0; c < value->type->child_count; c++)
                 if (!is_window_bound(view, value->type->children[c].name))
-                    add_column(view, value->type->children[c].name, value->type->children[c].type, VIEW_CHILD, i, c, arena);
+                    add_column(view, value->type->children[c].name, value->type->children[c].type, VIEW_CHILD, i, c,
+                               arena);
             continue;
         }
         if (ends_with(name, " set") || ends_with(name, " valid")) continue;  // they say whether another field is NULL
@@ -233,8 +235,13 @@ static void make_view(const struct savepoint_info *info, size_t table, struct ar
     const struct state_table_desc *desc = &info->tables[table].desc;
     const struct plan_operator *op = tide__api_operator(info, desc->operator_id);
     *out = (struct state_view){
-        .table_name = desc->name, .operator_id = desc->operator_id, .uid = op != NULL ? op->uid : NULL, .table = table,
-        .stored = &info->tables[table], .desc = desc, .windowed = desc->kind == STATE_TABLE_WINDOWED,
+        .table_name = desc->name,
+        .operator_id = desc->operator_id,
+        .uid = op != NULL ? op->uid : NULL,
+        .table = table,
+        .stored = &info->tables[table],
+        .desc = desc,
+        .windowed = desc->kind == STATE_TABLE_WINDOWED,
     };
     out->passing = ends_with(desc->name, ".ended");
     out->sessions = ends_with(desc->name, ".sessions") && desc->key_count > 0;

@@ -57,7 +57,8 @@ static bool take_weighted(struct cells *cells, struct str *rest, const struct vi
     struct str element;
     int64_t count = 0;
     if (!field_get_bytes(rest, &element)) return false;
-    bool good = field_get_f64(&element, next_cell(cells, field->element, arena)->f64) && field_get_i64(&element, &count);
+    bool good = field_get_f64(&element, next_cell(cells, field->element, arena)->f64) &&
+                field_get_i64(&element, &count);
     add_count(cells, (uint64_t)count, arena);
     return good && element.len == 0;
 }
@@ -165,7 +166,8 @@ static bool put_json(enum view_value_form form, struct str rest, struct strbuf *
 
 typedef bool take_element(struct cells *cells, struct str *rest, const struct view_value *field, struct arena *arena);
 
-static bool decode_list(const struct view_value *field, take_element *take, bool pairs, struct str bytes, struct strbuf *out) {
+static bool decode_list(const struct view_value *field, take_element *take, bool pairs, struct str bytes,
+                        struct strbuf *out) {
     struct arena arena;
     tide__arena_init(&arena);
     struct cells cells = {0};

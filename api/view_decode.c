@@ -18,15 +18,15 @@ struct view_decoder {
     const uint32_t *wanted;
     size_t wanted_count;
     uint32_t *key_targets, *value_targets, *element_targets;  // a field: the wanted column, or NO_TARGET
-    uint32_t *child_targets;      // a field of the row
-    uint32_t key_fields;          // so many must be read
-    bool values, rest, times;     // anything of the value, behind the key, of the window's bounds is wanted
-    struct column *row;           // the row's fields, one row each
+    uint32_t *child_targets;                                  // a field of the row
+    uint32_t key_fields;                                      // so many must be read
+    bool values, rest, times;  // anything of the value, behind the key, of the window's bounds is wanted
+    struct column *row;        // the row's fields, one row each
     uint32_t row_count;
-    int64_t *numbers;             // value fields of form I64, for null_if_zero
-    struct arena arena;           // of what stands above
-    struct arena scratch;         // one entry
-    struct strbuf flipped;        // a key that sorts downwards
+    int64_t *numbers;       // value fields of form I64, for null_if_zero
+    struct arena arena;     // of what stands above
+    struct arena scratch;   // one entry
+    struct strbuf flipped;  // a key that sorts downwards
 };
 
 // --- making one -------------------------------------------------------------------------------------------------------------
@@ -58,7 +58,8 @@ static void aim(struct view_decoder *d, uint32_t target, const struct view_colum
     d->values = true;
 }
 
-struct view_decoder *tide__view_decoder_new(const struct state_view *view, const uint32_t *wanted, size_t wanted_count) {
+struct view_decoder *tide__view_decoder_new(const struct state_view *view, const uint32_t *wanted,
+                                            size_t wanted_count) {
     struct view_decoder *d = tide__calloc(1, sizeof *d);
     d->view = view;
     d->wanted = wanted;
@@ -94,7 +95,8 @@ void tide__view_decoder_free(struct view_decoder *d) {
 
 static void put_null(struct column *column, size_t row) {
     column->nulls[row] = 1;
-    memset((char *)column->data + row * tide__physical_size(column->physical), 0, tide__physical_size(column->physical));
+    memset((char *)column->data + row * tide__physical_size(column->physical), 0,
+           tide__physical_size(column->physical));
 }
 
 // The value is borrowed from an entry: what it points to must be copied.
@@ -124,7 +126,8 @@ static void put_bytes(struct column *column, size_t row, struct str bytes, struc
 // --- keys --------------------------------------------------------------------------------------------------------------------
 
 // One field of a key: upwards or downwards.
-static bool take_key_value(struct str *key, struct strbuf *flipped, struct arena *scratch, struct column *column, size_t row) {
+static bool take_key_value(struct str *key, struct strbuf *flipped, struct arena *scratch, struct column *column,
+                           size_t row) {
     if (key->len > 0 && (unsigned char)key->data[0] >= 0xFD) {
         tide__strbuf_clear(flipped);
         char *at = tide__strbuf_reserve(flipped, key->len);
@@ -182,7 +185,8 @@ size_t tide__view_key_prefix(const struct state_view *view, struct str key, uint
     return good ? key.len - rest.len : 0;
 }
 
-static bool decode_key(struct view_decoder *d, struct str key, struct arena *arena, struct column *columns, size_t row) {
+static bool decode_key(struct view_decoder *d, struct str key, struct arena *arena, struct column *columns,
+                       size_t row) {
     for (uint32_t i = 0; i < d->key_fields; i++) {
         uint32_t target = d->key_targets[i];
         struct column cell;
@@ -235,15 +239,16 @@ static bool take_plain(struct str *value, enum state_form form, struct column *c
     return false;
 }
 
-static bool decode_row(struct view_decoder *d, struct str bytes, struct arena *arena, struct column *columns, size_t row) {
+static bool decode_row(struct view_decoder *d, struct str bytes, struct arena *arena, struct column *columns,
+                       size_t row) {
     if (!tide__row_decode(bytes, d->row, d->row_count, 0)) return false;
     for (uint32_t c = 0; c < d->row_count; c++)
         if (d->child_targets[c] != NO_TARGET) (void)copy_cell(&d->row[c], &columns[d->child_targets[c]], row, arena);
     return true;
 }
 
-static bool decode_field(struct view_decoder *d, size_t i, struct str *value, struct arena *arena, struct column *columns,
-                         size_t row) {
+static bool decode_field(struct view_decoder *d, size_t i, struct str *value, struct arena *arena,
+                         struct column *columns, size_t row) {
     const struct view_value *field = &d->view->values[i];
     uint32_t target = d->value_targets[i];
     struct column *column = target != NO_TARGET ? &columns[target] : NULL;
@@ -263,11 +268,13 @@ static bool decode_field(struct view_decoder *d, size_t i, struct str *value, st
 static void null_empty(const struct view_decoder *d, struct column *columns, size_t row) {
     for (size_t i = 0; i < d->view->desc->value_count; i++) {
         int32_t by = d->view->values[i].null_if_zero;
-        if (by >= 0 && d->value_targets[i] != NO_TARGET && d->numbers[by] == 0) put_null(&columns[d->value_targets[i]], row);
+        if (by >= 0 && d->value_targets[i] != NO_TARGET && d->numbers[by] == 0)
+            put_null(&columns[d->value_targets[i]], row);
     }
 }
 
-static bool decode_value(struct view_decoder *d, struct str value, struct arena *arena, struct column *columns, size_t row) {
+static bool decode_value(struct view_decoder *d, struct str value, struct arena *arena, struct column *columns,
+                         size_t row) {
     for (size_t i = 0; i < d->view->desc->value_count; i++)
         if (!decode_field(d, i, &value, arena, columns, row)) return false;
     null_empty(d, columns, row);
@@ -277,7 +284,8 @@ static bool decode_value(struct view_decoder *d, struct str value, struct arena 
 // --- entries -----------------------------------------------------------------------------------------------------------------
 
 // Columns that are neither a field of the key nor of the value.
-static void put_derived(const struct view_decoder *d, struct str key, uint64_t rank, struct column *columns, size_t row) {
+static void put_derived(const struct view_decoder *d, struct str key, uint64_t rank, struct column *columns,
+                        size_t row) {
     for (size_t i = 0; i < d->wanted_count; i++) {
         switch (d->view->columns[d->wanted[i]].part) {
         case VIEW_START: put_integer(&columns[i], row, tide__key_get_time(key.data)); break;

@@ -25,11 +25,11 @@ struct view_scan {
     struct column *cells;
     struct strbuf cell_key;
     // ranges of keys
-    struct strbuf prefix;      // of the key, behind the window
-    struct str first_field;    // of the prefix
-    bool by_window;            // one range a window of the index
+    struct strbuf prefix;    // of the key, behind the window
+    struct str first_field;  // of the prefix
+    bool by_window;          // one range a window of the index
     size_t next_window;
-    bool opened, ended;        // the only range was opened; there is none left
+    bool opened, ended;  // the only range was opened; there is none left
     struct strbuf lower, upper;
     struct state_source *source;
     // what was read last
@@ -37,7 +37,7 @@ struct view_scan {
     bool pending;              // sessions: key and value hold a piece
     struct strbuf partition;
     uint64_t rank;
-    bool ranks;                // the rank is wanted
+    bool ranks;                            // the rank is wanted
     struct strbuf given_key, given_value;  // tide__view_scan_entry
 };
 
@@ -118,7 +118,8 @@ static tide_status next_entry(struct view_scan *scan, struct state_entry *out, b
         if (scan->source == NULL && scan->by_window && !scan->range.has_window && scan->next_window == 0) {
             // In all windows: the key filter, if there is one, says which chunks to read.
             bool filtered;
-            TIDE_TRY(tide__savepoint_entries_with(scan->savepoint, scan->view->table, scan->first_field, &filtered, &scan->source, err));
+            TIDE_TRY(tide__savepoint_entries_with(scan->savepoint, scan->view->table, scan->first_field, &filtered,
+                                                  &scan->source, err));
             scan->by_window = !filtered;
             scan->opened = filtered;
             if (!filtered) close_source(scan);
@@ -189,8 +190,8 @@ static void hold(struct view_scan *scan, const struct state_entry *entry) {
 }
 
 // Pieces of one session that lie on disk apart are one row. The entry that ends a session is read again by the next call.
-static tide_status next_session(struct view_scan *scan, struct strbuf *out_key, struct strbuf *out_value, bool *out_found,
-                                tide_error *err) {
+static tide_status next_session(struct view_scan *scan, struct strbuf *out_key, struct strbuf *out_value,
+                                bool *out_found, tide_error *err) {
     struct state_entry entry;
     bool found = true;
     while (found) {
@@ -226,7 +227,8 @@ static tide_status next_session(struct view_scan *scan, struct strbuf *out_key, 
 
 // --- conditions and ranks -------------------------------------------------------------------------------------------------------
 
-static tide_status passes(struct view_scan *scan, struct str key, struct str value, uint64_t rank, bool *out, tide_error *err) {
+static tide_status passes(struct view_scan *scan, struct str key, struct str value, uint64_t rank, bool *out,
+                          tide_error *err) {
     *out = true;
     if (scan->tester == NULL) return TIDE_OK;
     struct arena arena;
@@ -302,8 +304,8 @@ tide_status tide__view_scan_open(struct savepoint *savepoint, const struct state
     return TIDE_OK;
 }
 
-static tide_status next_row(struct view_scan *scan, struct strbuf *held_key, struct strbuf *held_value, struct str *out_key,
-                            struct str *out_value, bool *out_found, tide_error *err) {
+static tide_status next_row(struct view_scan *scan, struct strbuf *held_key, struct strbuf *held_value,
+                            struct str *out_key, struct str *out_value, bool *out_found, tide_error *err) {
     if (scan->view->sessions) {
         TIDE_TRY(next_session(scan, held_key, held_value, out_found, err));
         *out_key = tide__strbuf_str(held_key);
@@ -317,8 +319,8 @@ static tide_status next_row(struct view_scan *scan, struct strbuf *held_key, str
     return TIDE_OK;
 }
 
-static tide_status fill(struct view_scan *scan, size_t rows_max, struct arena *arena, struct column *columns, size_t *rows,
-                        struct strbuf *held_key, struct strbuf *held_value, tide_error *err) {
+static tide_status fill(struct view_scan *scan, size_t rows_max, struct arena *arena, struct column *columns,
+                        size_t *rows, struct strbuf *held_key, struct strbuf *held_value, tide_error *err) {
     while (*rows < rows_max) {
         struct str key, value;
         bool found = false, passed = true;
@@ -327,7 +329,8 @@ static tide_status fill(struct view_scan *scan, size_t rows_max, struct arena *a
         TIDE_TRY(count_rank(scan, key, err));
         TIDE_TRY(passes(scan, key, value, scan->rank, &passed, err));
         if (!passed) continue;
-        if (!tide__view_decode(scan->decoder, key, value, scan->rank, arena, columns, *rows)) return fail_entry(scan, err);
+        if (!tide__view_decode(scan->decoder, key, value, scan->rank, arena, columns, *rows))
+            return fail_entry(scan, err);
         (*rows)++;
     }
     return TIDE_OK;
@@ -345,8 +348,8 @@ tide_status tide__view_scan_next(struct view_scan *scan, size_t rows_max, struct
     return status;
 }
 
-tide_status tide__view_scan_entry(struct view_scan *scan, struct str *out_key, struct str *out_value, uint64_t *out_rank,
-                                  bool *out_found, tide_error *err) {
+tide_status tide__view_scan_entry(struct view_scan *scan, struct str *out_key, struct str *out_value,
+                                  uint64_t *out_rank, bool *out_found, tide_error *err) {
     TIDE_TRY(next_row(scan, &scan->given_key, &scan->given_value, out_key, out_value, out_found, err));
     if (*out_found) TIDE_TRY(count_rank(scan, *out_key, err));
     *out_rank = scan->rank;

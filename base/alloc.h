@@ -18,7 +18,6 @@ char *tide__strndup(const char *text, size_t len) __attribute__((malloc, returns
 void tide__free(void *pointer);
 
 // Grows *capacity (in elements) to at least `needed`, doubling; used by all growing arrays.
-void *tide__grow(void *pointer, size_t *capacity, size_t needed, size_t element_size)
-    __attribute__((returns_nonnull));
+void *tide__grow(void *pointer, size_t *capacity, size_t needed, size_t element_size) __attribute__((returns_nonnull));
 
 #endif

@@ -19,14 +19,13 @@ void tide__arena_reset(struct arena *arena);
 void *tide__arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 void *tide__arena_zalloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 // A copy with a NUL behind it.
-char *tide__arena_strndup(struct arena *arena, const char *text, size_t len)
-    __attribute__((returns_nonnull));
+char *tide__arena_strndup(struct arena *arena, const char *text, size_t len) __attribute__((returns_nonnull));
 char *tide__arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((returns_nonnull, format(printf, 2, 3)));
 // Bytes held from the system.
 size_t tide__arena_bytes(const struct arena *arena);
 
-#define ARENA_NEW(arena, type) ((type *)tide__arena_zalloc((arena), sizeof(type)))
+#define ARENA_NEW(arena, type)          ((type *)tide__arena_zalloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, type, count) ((type *)tide__arena_zalloc((arena), sizeof(type) * (count)))
 
 #endif

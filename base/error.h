@@ -7,7 +7,7 @@
 
 #include "tidemark.h"
 
-#define TIDE_CHECKED __attribute__((warn_unused_result))
+#define TIDE_CHECKED           __attribute__((warn_unused_result))
 #define TIDE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 // A place in a source text. line and column from 1, column in code points; offset and length in bytes.
@@ -17,36 +17,34 @@ struct source_pos {
 };
 
 // Returns from the calling function when `call` fails.
-#define TIDE_TRY(call)                                                                             \
-    do {                                                                                           \
-        tide_status tide_try_status_ = (call);                                                     \
-        if (tide_try_status_ != TIDE_OK) return tide_try_status_;                                  \
+#define TIDE_TRY(call)                                                                                                 \
+    do {                                                                                                               \
+        tide_status tide_try_status_ = (call);                                                                         \
+        if (tide_try_status_ != TIDE_OK) return tide_try_status_;                                                      \
     } while (0)
 
 // Stores the status of `call` in `status` and jumps to `label` when it fails.
-#define TIDE_TRY_OR(status, call, label)                                                           \
-    do {                                                                                           \
-        (status) = (call);                                                                         \
-        if ((status) != TIDE_OK) goto label;                                                       \
+#define TIDE_TRY_OR(status, call, label)                                                                               \
+    do {                                                                                                               \
+        (status) = (call);                                                                                             \
+        if ((status) != TIDE_OK) goto label;                                                                           \
     } while (0)
 
 // An empty error: call before the first use of a stack variable.
 void tide__error_clear(tide_error *err);
 
 // Sets message and status (unless `err` already holds a failure) and returns `status`.
-tide_status tide__fail(tide_error *err, tide_status status, const char *format, ...)
-    TIDE_PRINTF(3, 4);
+tide_status tide__fail(tide_error *err, tide_status status, const char *format, ...) TIDE_PRINTF(3, 4);
 
 // The same with a place in the source text.
-tide_status tide__fail_at(tide_error *err, tide_status status, struct source_pos pos,
-                          const char *format, ...) TIDE_PRINTF(4, 5);
+tide_status tide__fail_at(tide_error *err, tide_status status, struct source_pos pos, const char *format, ...)
+    TIDE_PRINTF(4, 5);
 
 // Sets the hint if there is none yet. Returns err->status, so that it can be returned.
 tide_status tide__fail_hint(tide_error *err, const char *format, ...) TIDE_PRINTF(2, 3);
 
 // A failed system call: "message: strerror(error_number)", TIDE_ERR_IO.
-tide_status tide__fail_errno(tide_error *err, int error_number, const char *format, ...)
-    TIDE_PRINTF(3, 4);
+tide_status tide__fail_errno(tide_error *err, int error_number, const char *format, ...) TIDE_PRINTF(3, 4);
 
 // Names the file of an error that has none yet.
 void tide__error_set_file(tide_error *err, const char *file);

@@ -27,8 +27,8 @@ struct number {
     uint64_t significand;  // with them: 53 bits
     int exponent;
     int fraction_bits;
-    int tiny_bits;         // how many of them are behind the point
-    int precision;         // bits of the type that the number uses: 53, 24, less if it is subnormal
+    int tiny_bits;  // how many of them are behind the point
+    int precision;  // bits of the type that the number uses: 53, 24, less if it is subnormal
 };
 
 static struct number take_apart(double d, bool single) {
@@ -125,7 +125,7 @@ static void develop_words(uint64_t bits, uint64_t unit, uint64_t half, bool narr
     int64_t b = (int64_t)bits, s = (int64_t)unit, tens = fold(unit * 10, narrow);
     int64_t digit = b / s, m = fold(half * 10, narrow);
     b = fold((uint64_t)(b % s) * 10, narrow);
-    bool low = b < m, high = fold((uint64_t)b + (uint64_t)m, narrow) > tens;
+    bool low = b<m, high = fold((uint64_t)b + (uint64_t)m, narrow)> tens;
     put_first(out, (int)digit, high, exponent);
     if (wants_two(out->point - 1)) low = high = false;
     while (!low && !high) {
@@ -256,7 +256,8 @@ void tide__float_digits(double d, bool single, struct float_digits *out) {
     int tens_bits = s2 + 1 + bits_of_5(s5 + 1);
     if (b_bits < 64 && tens_bits < 64) {
         bool narrow = b_bits < 32 && tens_bits < 32;
-        develop_words((n.bits * power_of_5(b5)) << b2, power_of_5(s5) << s2, power_of_5(b5) << m2, narrow, exponent, out);
+        develop_words((n.bits * power_of_5(b5)) << b2, power_of_5(s5) << s2, power_of_5(b5) << m2, narrow, exponent,
+                      out);
         return;
     }
     struct big b, s, m;

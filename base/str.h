@@ -13,7 +13,7 @@ struct str {
 };
 
 // For printf: "%.*s", STR_ARG(s)
-#define STR_ARG(s) (int)(s).len, (s).data
+#define STR_ARG(s)       (int)(s).len, (s).data
 #define STR_LIT(literal) ((struct str){(literal), sizeof(literal) - 1})
 
 struct str tide__str(const char *c_string);
@@ -38,8 +38,7 @@ void tide__strbuf_append(struct strbuf *buf, const void *data, size_t len);
 void tide__strbuf_append_c(struct strbuf *buf, const char *c_string);
 void tide__strbuf_append_str(struct strbuf *buf, struct str s);
 void tide__strbuf_append_char(struct strbuf *buf, char c);
-void tide__strbuf_printf(struct strbuf *buf, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void tide__strbuf_printf(struct strbuf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct str tide__strbuf_str(const struct strbuf *buf);
 
 // UTF-8. Decodes one code point at data[*at], advances *at by at least 1; invalid bytes give U+FFFD.

@@ -23,24 +23,24 @@ enum type_kind {
     TYPE_BIGINT,
     TYPE_FLOAT,
     TYPE_DOUBLE,
-    TYPE_DECIMAL,        // precision 1..38, scale 0..precision
-    TYPE_CHAR,           // precision: length
-    TYPE_VARCHAR,        // precision: length; TYPE_STRING_LENGTH is shown as STRING
-    TYPE_BINARY,         // precision: length
-    TYPE_VARBINARY,      // precision: length; TYPE_STRING_LENGTH is shown as BYTES
-    TYPE_DATE,           // days since 1970-01-01
-    TYPE_TIME,           // milliseconds of the day; precision 0..9
-    TYPE_TIMESTAMP,      // wall clock, milliseconds since 1970-01-01 00:00; precision 0..9
-    TYPE_TIMESTAMP_LTZ,  // instant, milliseconds since the epoch UTC; precision 0..9
-    TYPE_INTERVAL_MONTHS,   // INTERVAL YEAR TO MONTH, months
-    TYPE_INTERVAL_MILLIS,   // INTERVAL DAY TO SECOND, milliseconds
-    TYPE_ARRAY,          // children[0]
-    TYPE_MULTISET,       // children[0]
-    TYPE_MAP,            // children[0] -> children[1]
-    TYPE_ROW,            // children with names
+    TYPE_DECIMAL,          // precision 1..38, scale 0..precision
+    TYPE_CHAR,             // precision: length
+    TYPE_VARCHAR,          // precision: length; TYPE_STRING_LENGTH is shown as STRING
+    TYPE_BINARY,           // precision: length
+    TYPE_VARBINARY,        // precision: length; TYPE_STRING_LENGTH is shown as BYTES
+    TYPE_DATE,             // days since 1970-01-01
+    TYPE_TIME,             // milliseconds of the day; precision 0..9
+    TYPE_TIMESTAMP,        // wall clock, milliseconds since 1970-01-01 00:00; precision 0..9
+    TYPE_TIMESTAMP_LTZ,    // instant, milliseconds since the epoch UTC; precision 0..9
+    TYPE_INTERVAL_MONTHS,  // INTERVAL YEAR TO MONTH, months
+    TYPE_INTERVAL_MILLIS,  // INTERVAL DAY TO SECOND, milliseconds
+    TYPE_ARRAY,            // children[0]
+    TYPE_MULTISET,         // children[0]
+    TYPE_MAP,              // children[0] -> children[1]
+    TYPE_ROW,              // children with names
 };
 
-#define TYPE_STRING_LENGTH INT32_MAX
+#define TYPE_STRING_LENGTH    INT32_MAX
 #define DECIMAL_PRECISION_MAX 38
 
 enum time_attribute { TIME_ATTRIBUTE_NONE, TIME_ATTRIBUTE_ROWTIME, TIME_ATTRIBUTE_PROCTIME };

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint64_t mix(uint64_t x) // splitmix64: row numbers in, well spread bits out
+static uint64_t mix(uint64_t x)  // splitmix64: row numbers in, well spread bits out
 {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -16,13 +16,11 @@ static uint64_t mix(uint64_t x) // splitmix64: row numbers in, well spread bits 
     return x ^ (x >> 31);
 }
 
-static uint64_t number(int argc, char **argv, int at, uint64_t otherwise)
-{
+static uint64_t number(int argc, char **argv, int at, uint64_t otherwise) {
     return at < argc ? strtoull(argv[at], NULL, 10) : otherwise;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     uint64_t rows = number(argc, argv, 1, 1000), auctions = number(argc, argv, 2, 1000);
     uint64_t seconds = number(argc, argv, 3, 3600), late_ms = number(argc, argv, 4, 0);
     if (rows == 0 || auctions == 0 || seconds > 86400) {

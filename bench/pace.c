@@ -22,8 +22,8 @@ static char *put_number(char *at, uint64_t v) {
 static void put_row(uint64_t row, uint64_t key) {
     char line[128], *at = line;
     uint64_t ms = row / 1000 % 86000000;
-    at += sprintf(at, "2024-01-01 %02d:%02d:%02d.%03d,", (int)(ms / 3600000), (int)(ms / 60000 % 60), (int)(ms / 1000 % 60),
-                  (int)(ms % 1000));
+    at += sprintf(at, "2024-01-01 %02d:%02d:%02d.%03d,", (int)(ms / 3600000), (int)(ms / 60000 % 60),
+                  (int)(ms / 1000 % 60), (int)(ms % 1000));
     at = put_number(at, key);
     *at++ = ',';
     at = put_number(at, row * 7919 % 1000);

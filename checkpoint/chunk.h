@@ -8,8 +8,9 @@
 #include "checkpoint/savepoint.h"
 #include "state/state.h"
 
-#define CHUNK_RAW_MAX      ((size_t)1 << 20)  // of a chunk with more than one entry
-#define CHUNK_DELTA_MAX    ((size_t)1 << 17)  // as our writer makes them in deltas: many are open at once when they are merged
+#define CHUNK_RAW_MAX ((size_t)1 << 20)  // of a chunk with more than one entry
+#define CHUNK_DELTA_MAX                                                                                                \
+    ((size_t)1 << 17)  // as our writer makes them in deltas: many are open at once when they are merged
 #define CHUNK_RAW_LIMIT    ((size_t)1 << 30)  // of any chunk
 #define CHUNK_OVERHEAD_MAX ((size_t)64)       // tags and lengths of the message's fields
 

@@ -41,7 +41,8 @@ void tide__savepoint_pass_over(struct savepoint *savepoint, size_t table, const 
     // The chunk may be that of another opening of the file.
     struct arena *arena = &savepoint->arena;
     struct str first = {tide__arena_strndup(arena, chunk->first_key.data, chunk->first_key.len), chunk->first_key.len};
-    struct str end = {chunk->end.len > 0 ? tide__arena_strndup(arena, chunk->end.data, chunk->end.len) : "", chunk->end.len};
+    struct str end = {chunk->end.len > 0 ? tide__arena_strndup(arena, chunk->end.data, chunk->end.len) : "",
+                      chunk->end.len};
     tide__key_ranges_add(&savepoint->passed[table], first, end);
     pthread_mutex_lock(&savepoint->lock);
     tide__error_clear(&savepoint->failure);
@@ -59,7 +60,8 @@ const char *tide__savepoint_chunk(const struct savepoint *savepoint, uint32_t ta
                               out);
 }
 
-const char *tide__savepoint_filter(const struct savepoint *savepoint, size_t table, struct frame_reader *reader, struct str *out) {
+const char *tide__savepoint_filter(const struct savepoint *savepoint, size_t table, struct frame_reader *reader,
+                                   struct str *out) {
     const struct savepoint_table *of = &savepoint->info.tables[table];
     const char *bad = tide__frame_read(savepoint->fd, of->filter.offset, of->filter.length, of->filter.raw_length,
                                        of->filter.checksum, reader, out);

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define KEY_FILTER_BYTES_MAX ((size_t)32 << 20)  // of a table: larger ones have none
-#define KEY_FILTER_WINDOWS_MIN 16                // with fewer windows or chunks a look-up is quick without
-#define KEY_FILTER_CHUNKS_MIN 4
+#define KEY_FILTER_BYTES_MAX   ((size_t)32 << 20)  // of a table: larger ones have none
+#define KEY_FILTER_WINDOWS_MIN 16                  // with fewer windows or chunks a look-up is quick without
+#define KEY_FILTER_CHUNKS_MIN  4
 
 // Bytes of the first field behind the window; 0: the table's keys are not known to begin with one.
 size_t tide__key_filter_field(const struct state_table_desc *desc, struct str behind_window);
@@ -22,7 +22,7 @@ struct key_filter_builder {
     uint64_t *hashes;  // of the chunk being written
     size_t count, cap;
     struct strbuf out;
-    bool given_up;     // it would be too large, or the keys are of another form
+    bool given_up;  // it would be too large, or the keys are of another form
 };
 void tide__key_filter_add(struct key_filter_builder *builder, const struct state_table_desc *desc, struct str key);
 // The keys added since the last call are those of one chunk.

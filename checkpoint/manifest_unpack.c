@@ -154,11 +154,14 @@ static const char *unpack_chunks(Tide__Pb__ChunkIndex **messages, size_t count, 
     return NULL;
 }
 
-static const char *unpack_filter(const Tide__Pb__Filter *message, const struct savepoint_table *table, struct savepoint_chunk *out) {
+static const char *unpack_filter(const Tide__Pb__Filter *message, const struct savepoint_table *table,
+                                 struct savepoint_chunk *out) {
     if (message == NULL) return NULL;
     if (table->desc.kind != STATE_TABLE_WINDOWED || message->length == 0 || message->raw_length > KEY_FILTER_BYTES_MAX)
         return "a key filter that can't be right";
-    *out = (struct savepoint_chunk){.offset = message->offset, .length = message->length, .raw_length = message->raw_length,
+    *out = (struct savepoint_chunk){.offset = message->offset,
+                                    .length = message->length,
+                                    .raw_length = message->raw_length,
                                     .checksum = message->checksum};
     return NULL;
 }
@@ -183,7 +186,8 @@ static const char *unpack_table(const Tide__Pb__Table *message, bool delta, stru
     if (bad == NULL) bad = unpack_windows(message, arena, out);
     if (bad != NULL) return bad;
     out->chunk_count = (uint32_t)message->n_chunks;
-    if (delta) return message->n_chunks > 0 || message->filter != NULL ? "a delta has chunks outside of its sections" : NULL;
+    if (delta)
+        return message->n_chunks > 0 || message->filter != NULL ? "a delta has chunks outside of its sections" : NULL;
     bad = unpack_filter(message->filter, out, &out->filter);
     if (bad != NULL) return bad;
     return unpack_chunks(message->chunks, message->n_chunks, message->entries, arena, &out->chunks);

@@ -152,7 +152,7 @@ static void merge_free(struct state_source *source) {
 // --- opening ------------------------------------------------------------------------------------------------------
 
 static void add_input(struct merge *merge, const struct savepoint *file, const struct savepoint_chunk *chunks,
-                               size_t count, uint32_t table) {
+                      size_t count, uint32_t table) {
     struct input *input = &merge->inputs[merge->input_count++];
     *input = (struct input){.stream = {.file = file,
                                        .owner = merge->savepoint,
@@ -218,8 +218,9 @@ static void open_inputs(struct merge *merge, uint32_t table, struct str field, c
     for (size_t i = merge->heap_count / 2; i-- > 0;) sift_down(merge, i);
 }
 
-static tide_status open_merge(struct savepoint *savepoint, size_t table, struct str lower, struct str upper, struct str field,
-                              const struct key_ranges *missing, struct state_source **out, tide_error *err) {
+static tide_status open_merge(struct savepoint *savepoint, size_t table, struct str lower, struct str upper,
+                              struct str field, const struct key_ranges *missing, struct state_source **out,
+                              tide_error *err) {
     *out = NULL;
     if (table >= savepoint->info.table_count)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the savepoint has no such table");
@@ -242,8 +243,8 @@ tide_status tide__savepoint_entries(struct savepoint *savepoint, size_t table, s
     return open_merge(savepoint, table, lower, upper, (struct str){0}, NULL, out, err);
 }
 
-tide_status tide__savepoint_entries_with(struct savepoint *savepoint, size_t table, struct str field, bool *out_filtered,
-                                         struct state_source **out, tide_error *err) {
+tide_status tide__savepoint_entries_with(struct savepoint *savepoint, size_t table, struct str field,
+                                         bool *out_filtered, struct state_source **out, tide_error *err) {
     TIDE_TRY(open_merge(savepoint, table, (struct str){0}, (struct str){0}, field, NULL, out, err));
     *out_filtered = ((struct merge *)*out)->inputs[0].stream.filters.data != NULL;
     return TIDE_OK;

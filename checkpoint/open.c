@@ -54,7 +54,8 @@ static tide_status check_header(const struct savepoint *savepoint, uint32_t *out
                    "the savepoint %s was written by format version %u, this program reads up to %u", savepoint->path,
                    version, SAVEPOINT_FORMAT_VERSION);
         tide__error_set_file(err, savepoint->path);
-        tide__fail_hint(err, version > 0 ? "Read it with a newer tidemark." : "There is no such version: the file is broken.");
+        tide__fail_hint(err, version > 0 ? "Read it with a newer tidemark."
+                                         : "There is no such version: the file is broken.");
         return TIDE_ERR_SAVEPOINT;
     }
     if ((flags & ~SAVEPOINT_FLAG_DELTA) != 0) return broken(savepoint, 12, "unknown flags", err);

@@ -18,8 +18,8 @@ struct savepoint {
     struct savepoint *parent;  // of a delta; owned
     struct arena arena;
     struct savepoint_info info;
-    pthread_mutex_t lock;  // guards failure
-    tide_error failure;    // of a stream of entries; the first one
+    pthread_mutex_t lock;       // guards failure
+    tide_error failure;         // of a stream of entries; the first one
     struct key_ranges *passed;  // of each table: keys that streams leave out; NULL: none
 };
 
@@ -39,10 +39,11 @@ void tide__frame_reader_deinit(struct frame_reader *reader);
 
 // One chunk, checked, into the arena. Its desc is that of the table in the file's own manifest.
 const char *tide__savepoint_chunk(const struct savepoint *savepoint, uint32_t table,
-                                  const struct savepoint_chunk *index, struct frame_reader *reader,
-                                  struct arena *arena, struct chunk *out);
+                                  const struct savepoint_chunk *index, struct frame_reader *reader, struct arena *arena,
+                                  struct chunk *out);
 // The key filter of a table, checked: as many as it has chunks. Valid until the reader reads again. NULL, or what is wrong.
-const char *tide__savepoint_filter(const struct savepoint *savepoint, size_t table, struct frame_reader *reader, struct str *out);
+const char *tide__savepoint_filter(const struct savepoint *savepoint, size_t table, struct frame_reader *reader,
+                                   struct str *out);
 // The error of a broken chunk.
 tide_status tide__savepoint_fail_chunk(const struct savepoint *savepoint, uint32_t table,
                                        const struct savepoint_chunk *index, const char *what, tide_error *err);
@@ -54,7 +55,7 @@ struct chunk_walk {
     const struct savepoint *savepoint;
     uint32_t table, section, chunk;  // of the one given; section: UINT32_MAX in a full file
     const struct savepoint_chunk *index;
-    size_t group;                    // of tables or sections
+    size_t group;  // of tables or sections
     uint32_t next;
 };
 bool tide__chunk_walk_next(struct chunk_walk *walk);
@@ -66,11 +67,11 @@ struct chunk_stream {
     uint32_t table;
     const struct savepoint_chunk *chunks;
     size_t count, next;
-    bool open, ended;  // a chunk is open; nothing comes any more
-    bool failed;       // because a chunk is broken
-    struct str lower, upper;  // borrowed
+    bool open, ended;           // a chunk is open; nothing comes any more
+    bool failed;                // because a chunk is broken
+    struct str lower, upper;    // borrowed
     struct str filters, field;  // key filters of the chunks from `next` on; none: data NULL. Borrowed
-    struct key_ranges hidden;  // entries in here are passed over, chunks of nothing else not even read; owned
+    struct key_ranges hidden;   // entries in here are passed over, chunks of nothing else not even read; owned
     size_t hidden_at;
     struct frame_reader reader;
     struct arena arena;  // of the open chunk

@@ -150,8 +150,8 @@ tide_status tide__savepoint_entries(struct savepoint *savepoint, size_t table, s
                                     struct state_source **out, tide_error *err) TIDE_CHECKED;
 // The same of a windowed table, and only of chunks that may have a key whose first field behind the window is `field`, in any window: others
 // may be left out. *out_filtered false: the table has no key filter, and nothing was left out.
-tide_status tide__savepoint_entries_with(struct savepoint *savepoint, size_t table, struct str field, bool *out_filtered,
-                                         struct state_source **out, tide_error *err) TIDE_CHECKED;
+tide_status tide__savepoint_entries_with(struct savepoint *savepoint, size_t table, struct str field,
+                                         bool *out_filtered, struct state_source **out, tide_error *err) TIDE_CHECKED;
 tide_status tide__savepoint_status(const struct savepoint *savepoint, tide_error *err);
 // Streams opened from now on leave out the keys of a damaged chunk and what lies between, and the failure of earlier streams
 // is forgotten.

@@ -312,8 +312,8 @@ static tide_status open_whole(const char *path, uint64_t id, bool check_chunks, 
     TIDE_TRY(tide__savepoint_open(path, out, err));
     tide_status status = TIDE_OK;
     if (tide__savepoint_info(*out)->checkpoint_id != id)
-        status = tide__fail(err, TIDE_ERR_SAVEPOINT, "%s holds checkpoint %" PRIu64 ", which its name does not say", path,
-                            tide__savepoint_info(*out)->checkpoint_id);
+        status = tide__fail(err, TIDE_ERR_SAVEPOINT, "%s holds checkpoint %" PRIu64 ", which its name does not say",
+                            path, tide__savepoint_info(*out)->checkpoint_id);
     if (status == TIDE_OK && check_chunks) status = tide__savepoint_check_frames(*out, err);
     if (status == TIDE_OK) return TIDE_OK;
     tide__savepoint_close(*out);
@@ -333,31 +333,36 @@ struct search {
 static void skip(const struct search *search, const tide_error *reason) {
     const char *text = tide__arena_printf(search->arena, "%s%s%s", reason->message, reason->hint[0] != '\0' ? "; " : "",
                                           reason->hint);
-    *search->out_skipped =
-        *search->out_skipped == NULL ? text : tide__arena_printf(search->arena, "%s; %s", *search->out_skipped, text);
+    *search->out_skipped = *search->out_skipped == NULL
+                               ? text
+                               : tide__arena_printf(search->arena, "%s; %s", *search->out_skipped, text);
 }
 
 static tide_status fail_none(const struct search *search, uint32_t job, tide_error *err) {
     tide__fail(err, TIDE_ERR_SAVEPOINT, "no checkpoint of job %u in %s can be read: %s", job, search->path,
                *search->out_skipped);
     tide__error_set_file(err, search->path);
-    return tide__fail_hint(err, "Save what is whole of one with `tidemark savepoint salvage`, start from another savepoint "
-                                "with --from, or give the checkpoints up with --restart.");
+    return tide__fail_hint(err,
+                           "Save what is whole of one with `tidemark savepoint salvage`, start from another savepoint "
+                           "with --from, or give the checkpoints up with --restart.");
 }
 
 // The highest job that has made checkpoints must have some.
 static tide_status check_not_gone(const struct search *search, const struct found *found, tide_error *err) {
     struct numbers jobs;
-    if (!list_jobs(search->path, &jobs)) return tide__fail_errno(err, errno, "can't read the state directory %s", search->path);
+    if (!list_jobs(search->path, &jobs))
+        return tide__fail_errno(err, errno, "can't read the state directory %s", search->path);
     struct strbuf name = {0};
     tide_status status = TIDE_OK;
     for (size_t j = jobs.count; j-- > 0 && jobs.items[j] > (found->count > 0 ? found->job : 0) && status == TIDE_OK;) {
         if (!tide__state_dir_noted(search->path, jobs.items[j], &name)) continue;
-        tide__fail(err, TIDE_ERR_SAVEPOINT, "job %" PRIu64 " in %s has made checkpoints, and all of them are gone; the newest was %s",
+        tide__fail(err, TIDE_ERR_SAVEPOINT,
+                   "job %" PRIu64 " in %s has made checkpoints, and all of them are gone; the newest was %s",
                    jobs.items[j], search->path, name.len > 0 ? name.data : "not noted");
         tide__error_set_file(err, search->path);
-        status = tide__fail_hint(err, "Put them back, start from a savepoint with --from and another --state-dir, or give them up with "
-                                      "--restart.");
+        status = tide__fail_hint(
+            err, "Put them back, start from a savepoint with --from and another --state-dir, or give them up with "
+                 "--restart.");
     }
     tide__strbuf_deinit(&name);
     tide__free(jobs.items);
@@ -491,7 +496,8 @@ tide_status tide__state_dir_clear(struct state_dir *dir, tide_error *err) {
     for (size_t j = jobs.count; j-- > 0 && status == TIDE_OK;) {
         tide__strbuf_clear(&folder);
         tide__strbuf_printf(&folder, "%s/job-%" PRIu64, dir->path, jobs.items[j]);
-        tide__state_dir_forget(dir->path, jobs.items[j]);  // first: what is then left of the job is as if it had never begun
+        tide__state_dir_forget(dir->path,
+                               jobs.items[j]);  // first: what is then left of the job is as if it had never begun
         if (nftw(folder.data, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT)
             status = tide__fail_errno(err, errno, "can't remove %s", folder.data);
     }

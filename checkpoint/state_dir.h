@@ -33,7 +33,8 @@ void tide__state_dir_open_delta_path(struct state_dir *dir, uint32_t job, struct
 // The largest number of a job's checkpoints, whole or not; 0: there are none.
 uint64_t tide__state_dir_last_id(struct state_dir *dir, uint32_t job);
 // Notes down that the job has made a checkpoint, before anything depends on it.
-tide_status tide__state_dir_note(struct state_dir *dir, uint32_t job, uint64_t id, bool delta, tide_error *err) TIDE_CHECKED;
+tide_status tide__state_dir_note(struct state_dir *dir, uint32_t job, uint64_t id, bool delta,
+                                 tide_error *err) TIDE_CHECKED;
 // The newest whole checkpoint of the highest job, or *out NULL if none was ever made. One that was noted and is gone is an error. If a newer one had to be passed over because it
 // is damaged, out_skipped (arena) says which and why; else NULL. If all of that job are damaged: TIDE_ERR_SAVEPOINT. Does not need
 // the lock: a static function over a path, so that `inspect` and `savepoint` may look while a job runs.

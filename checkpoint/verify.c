@@ -60,7 +60,8 @@ static tide_status verify_file(const struct savepoint *savepoint, savepoint_dama
 }
 
 // A broken key filter loses nothing, but the file is damaged.
-static tide_status verify_filters(const struct savepoint *savepoint, savepoint_damage_fn *damaged, void *ctx, tide_error *err) {
+static tide_status verify_filters(const struct savepoint *savepoint, savepoint_damage_fn *damaged, void *ctx,
+                                  tide_error *err) {
     struct frame_reader reader = {0};
     tide_status status = TIDE_OK;
     for (size_t i = 0; savepoint->info.depth == 0 && i < savepoint->info.table_count; i++) {

@@ -64,7 +64,8 @@ tide_status tide__table_writer_add(struct file_writer *file, struct table_writer
                                    struct str value, tide_error *err) {
     struct state_entry entry = {.op = STATE_REPLACE, .key = key, .value = value};
     TIDE_TRY(tide__writer_check_entry(&table->out.desc, &entry, err));
-    if (table->out.desc.kind == STATE_TABLE_WINDOWED) tide__window_list_count(&table->windows, key, key.len + value.len);
+    if (table->out.desc.kind == STATE_TABLE_WINDOWED)
+        tide__window_list_count(&table->windows, key, key.len + value.len);
     table->out.entries++;
     table->out.key_bytes += key.len;
     table->out.value_bytes += value.len;
@@ -89,7 +90,8 @@ tide_status tide__table_writer_end(struct file_writer *file, struct table_writer
 
 tide_status tide__table_writer_put_filter(struct file_writer *file, struct table_writer *table, tide_error *err) {
     const struct key_filter_builder *filter = &table->filter;
-    bool useful = !filter->given_up && table->windows.count >= KEY_FILTER_WINDOWS_MIN && table->chunk_count >= KEY_FILTER_CHUNKS_MIN;
+    bool useful = !filter->given_up && table->windows.count >= KEY_FILTER_WINDOWS_MIN &&
+                  table->chunk_count >= KEY_FILTER_CHUNKS_MIN;
     if (!useful) return TIDE_OK;
     return tide__file_writer_put_filter(file, tide__strbuf_str(&filter->out), &table->out.filter, err);
 }
@@ -138,8 +140,9 @@ static tide_status copy_savepoint(struct file_writer *file, struct table_writer 
     return status == TIDE_OK ? tide__savepoint_status(origin->savepoint, err) : status;
 }
 
-static tide_status write_tables(struct file_writer *file, const struct savepoint_info *given, struct table_writer *tables,
-                                size_t count, const struct origin *origin, tide_error *err) {
+static tide_status write_tables(struct file_writer *file, const struct savepoint_info *given,
+                                struct table_writer *tables, size_t count, const struct origin *origin,
+                                tide_error *err) {
     for (size_t i = 0; i < count; i++) {
         TIDE_TRY(origin->savepoint == NULL ? copy_state(file, &tables[i], origin, i, err)
                                            : copy_savepoint(file, &tables[i], origin, i, err));

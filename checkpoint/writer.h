@@ -61,7 +61,8 @@ tide_status tide__table_writer_add(struct file_writer *file, struct table_writer
 // table->out is complete then.
 tide_status tide__table_writer_end(struct file_writer *file, struct table_writer *table, tide_error *err) TIDE_CHECKED;
 // Behind all chunks of all tables: the table's key filter, if it is worth having.
-tide_status tide__table_writer_put_filter(struct file_writer *file, struct table_writer *table, tide_error *err) TIDE_CHECKED;
+tide_status tide__table_writer_put_filter(struct file_writer *file, struct table_writer *table,
+                                          tide_error *err) TIDE_CHECKED;
 void tide__table_writer_deinit(struct table_writer *table);
 
 // Is the entry one that a savepoint can hold?

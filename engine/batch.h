@@ -25,7 +25,7 @@ struct column {
         int64_t *i64;
         double *f64;
         int128 *i128;
-        struct str *str;     // bytes live as long as the batch
+        struct str *str;  // bytes live as long as the batch
         struct timestamp *time;
     };
 };

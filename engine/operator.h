@@ -11,15 +11,15 @@
 #include "engine/plan.h"
 #include "state/state.h"
 
-struct emitter;   // where an operator's output goes; private to the driver
+struct emitter;  // where an operator's output goes; private to the driver
 struct operator;
 
 // Counters of one operator; written by it, read by the driver (one thread).
 struct operator_stats {
-    uint64_t rows_in, rows_out;   // kept by the driver
-    uint64_t late_rows;           // dropped because their window had fired
+    uint64_t rows_in, rows_out;  // kept by the driver
+    uint64_t late_rows;          // dropped because their window had fired
     uint64_t windows_fired;
-    uint64_t windows_open;        // now
+    uint64_t windows_open;  // now
 };
 
 // Late rows, if the job keeps them.
@@ -32,21 +32,21 @@ typedef tide_status operator_collect_fn(void *ctx, const struct plan_node *sink,
 struct operator_env {
     const struct plan *plan;
     const struct plan_node *node;
-    struct state_store *store;       // register tables here in open
-    struct memory_budget *budget;    // charge what is held between calls
-    size_t batch_rows_max;           // largest batch to emit
-    const char *script_dir;          // relative paths of tables are relative to it
-    struct late_sink *late;          // NULL: not kept
+    struct state_store *store;     // register tables here in open
+    struct memory_budget *budget;  // charge what is held between calls
+    size_t batch_rows_max;         // largest batch to emit
+    const char *script_dir;        // relative paths of tables are relative to it
+    struct late_sink *late;        // NULL: not kept
     // Sinks only.
-    const char *run_id;              // names this run's files
-    operator_collect_fn *collect;    // receives the rows of a SINK_COLLECT
+    const char *run_id;            // names this run's files
+    operator_collect_fn *collect;  // receives the rows of a SINK_COLLECT
     void *collect_ctx;
 };
 
 struct operator_class {
     enum plan_kind kind;
     // Allocates the operator (its struct begins with struct operator), registers its state tables.
-    tide_status (*open)(const struct operator_env *env, struct operator **out, tide_error *err);
+    tide_status (*open)(const struct operator_env *env, struct operator** out, tide_error *err);
     // Rows of input number `input`. The batch is borrowed. May emit. May be NULL for sources.
     tide_status (*on_batch)(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err);
@@ -69,10 +69,10 @@ struct operator_class {
     void (*close)(struct operator *op);
 };
 
-struct operator {
+struct operator{
     const struct operator_class *class;
     const struct plan_node *node;
-    int64_t watermark;             // kept by the driver; WATERMARK_NONE at first, restored by it
+    int64_t watermark;  // kept by the driver; WATERMARK_NONE at first, restored by it
     struct operator_stats stats;
 };
 

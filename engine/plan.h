@@ -19,7 +19,7 @@
 
 struct expr;
 struct aggregate_call;
-struct zone;           // a time zone (base/zone.h)
+struct zone;             // a time zone (base/zone.h)
 struct function_kernel;  // how a function computes (engine/expr)
 struct aggregate_class;  // how an aggregate computes (engine/aggregates)
 
@@ -47,21 +47,21 @@ struct expr {
     const struct function *function;  // EXPR_CALL
     uint32_t arg_count;
     struct expr **args;
-    const void *prepared;             // set by infer for constant arguments (a compiled pattern); in the arena
+    const void *prepared;  // set by infer for constant arguments (a compiled pattern); in the arena
 };
 
 // What a function's type inference may use.
 struct infer_context {
     struct arena *arena;
-    const struct zone *zone;   // session time zone
+    const struct zone *zone;  // session time zone
     bool batch_mode;
 };
 
 // One row of the table of scalar functions (engine/functions/). Operators are functions too: "+", "=", "AND", "CASE",
 // "CAST" (the target is the call's type, set before infer).
 struct function {
-    const char *name;            // upper case
-    uint8_t arg_min, arg_max;    // UINT8_MAX: any number
+    const char *name;          // upper case
+    uint8_t arg_min, arg_max;  // UINT8_MAX: any number
     bool nondeterministic;
     // Checks argument types, wraps arguments in casts where Flink coerces (tide__expr_cast), and sets call->type, with
     // nullability. On a mismatch: an error at call->pos that says which types are supported.
@@ -79,7 +79,8 @@ const struct function *tide__function_find(struct str name);
 const char *const *tide__function_names(size_t *out_count);
 // Convenience constructors. Types of calls come from infer.
 struct expr *tide__expr_column(struct arena *arena, uint32_t column, const struct type *type, struct source_pos pos);
-struct expr *tide__expr_literal(struct arena *arena, struct value value, const struct type *type, struct source_pos pos);
+struct expr *tide__expr_literal(struct arena *arena, struct value value, const struct type *type,
+                                struct source_pos pos);
 tide_status tide__expr_call(struct infer_context *ctx, const char *name, struct expr **args, uint32_t arg_count,
                             struct source_pos pos, struct expr **out, tide_error *err);
 // CAST(expr AS type); gives `expr` itself if the type is the same apart from nullability. implicit: no user asked.
@@ -104,8 +105,8 @@ struct aggregate {
     // Sets call->type from the arguments' types (may not change arguments). See struct aggregate_call.
     tide_status (*infer)(struct infer_context *ctx, struct aggregate_call *call, const struct expr *const *args,
                          tide_error *err);
-    bool mergeable;   // partial accumulators of slices can be merged (HOP, CUMULATE, SESSION); FIRST_VALUE can't
-    bool retractable; // can take a row back (input with updates)
+    bool mergeable;    // partial accumulators of slices can be merged (HOP, CUMULATE, SESSION); FIRST_VALUE can't
+    bool retractable;  // can take a row back (input with updates)
     const struct aggregate_class *class;
     const char *signature, *summary, *example, *example_result;
 };
@@ -114,14 +115,14 @@ struct aggregate_call {
     const struct aggregate *aggregate;
     struct source_pos pos;
     const struct type *type;
-    const char *name;          // as a user knows it: "SUM(price)", "COUNT(*)"
+    const char *name;  // as a user knows it: "SUM(price)", "COUNT(*)"
     uint32_t arg_count;
-    uint32_t args[4];          // input columns
+    uint32_t args[4];  // input columns
     const struct type *arg_types[4];
-    struct value parameter;    // LISTAGG's separator; else is_null
-    int32_t filter;            // input column (BOOLEAN) of FILTER (WHERE ...), or -1
+    struct value parameter;  // LISTAGG's separator; else is_null
+    int32_t filter;          // input column (BOOLEAN) of FILTER (WHERE ...), or -1
     bool distinct;
-    bool forward;              // MAX of what only rises, MIN of what only falls: takes no row back
+    bool forward;  // MAX of what only rises, MIN of what only falls: takes no row back
 };
 
 const struct aggregate *tide__aggregate_find(struct str name);
@@ -154,9 +155,9 @@ struct table {
     uint32_t option_count;
     struct option *options;
     uint32_t partition_key_count;
-    uint32_t *partition_keys;      // column indexes
+    uint32_t *partition_keys;  // column indexes
     uint32_t primary_key_count;
-    uint32_t *primary_key;         // column indexes
+    uint32_t *primary_key;  // column indexes
     struct source_pos primary_key_pos;
 };
 
@@ -179,8 +180,8 @@ enum plan_kind {
     PLAN_WINDOW_JOIN,
     PLAN_JOIN,
     PLAN_OVER,
-    PLAN_SORT,              // ORDER BY without LIMIT: a plan_over without calls and partitions
-    PLAN_UNNEST,            // one row for each element of an array
+    PLAN_SORT,    // ORDER BY without LIMIT: a plan_over without calls and partitions
+    PLAN_UNNEST,  // one row for each element of an array
     PLAN_SINK,
 };
 
@@ -194,11 +195,11 @@ struct plan_field {
 struct plan_scan {
     const struct table *table;
     uint32_t read_count;
-    uint32_t *reads;               // columns of the table (physical, metadata) that are parsed, ascending
-    struct expr **outputs;         // one a field of the node; columns are indexes into `reads`
-    int32_t time_column;           // output field with the event time attribute, or -1
-    struct expr *watermark;        // over `reads`; type TIMESTAMP or TIMESTAMP_LTZ; NULL: no watermark
-    bool time_column_needed;       // a NULL in the time column fails the job (always in streaming)
+    uint32_t *reads;          // columns of the table (physical, metadata) that are parsed, ascending
+    struct expr **outputs;    // one a field of the node; columns are indexes into `reads`
+    int32_t time_column;      // output field with the event time attribute, or -1
+    struct expr *watermark;   // over `reads`; type TIMESTAMP or TIMESTAMP_LTZ; NULL: no watermark
+    bool time_column_needed;  // a NULL in the time column fails the job (always in streaming)
 };
 
 struct plan_values {
@@ -221,11 +222,11 @@ enum window_kind { WINDOW_TUMBLE, WINDOW_HOP, WINDOW_CUMULATE, WINDOW_SESSION };
 
 struct window {
     enum window_kind kind;
-    int64_t size_ms;     // SESSION: the gap
-    int64_t slide_ms;    // HOP: slide, CUMULATE: step; TUMBLE: = size
+    int64_t size_ms;   // SESSION: the gap
+    int64_t slide_ms;  // HOP: slide, CUMULATE: step; TUMBLE: = size
     int64_t offset_ms;
     bool proctime;
-    bool ltz;            // the time column is TIMESTAMP_LTZ: windows are cut in the session zone's wall clock
+    bool ltz;              // the time column is TIMESTAMP_LTZ: windows are cut in the session zone's wall clock
     uint32_t time_column;  // of the input
     uint32_t partition_count;
     uint32_t *partitions;  // SESSION: key columns of the input
@@ -243,25 +244,25 @@ enum window_property { WINDOW_PROPERTY_START, WINDOW_PROPERTY_END, WINDOW_PROPER
 // Output: keys, aggregates, then the window properties.
 struct plan_window_aggregate {
     struct window window;
-    bool attached;             // rows carry their window in two columns (a TVF below was not folded in): no assignment
+    bool attached;  // rows carry their window in two columns (a TVF below was not folded in): no assignment
     uint32_t start_column, end_column;  // attached: of the input
-    bool legacy;               // GROUP BY TUMBLE(ts, ...)
+    bool legacy;                        // GROUP BY TUMBLE(ts, ...)
     // Where the window columns stand in GROUP BY: twice the number of keys before it, + 1 if the other one is before it too.
     uint32_t start_place, end_place;
     uint32_t *session_places;  // of each key in the PARTITION BY of a SESSION; NULL: not known
     uint32_t key_count;
-    uint32_t *keys;            // input columns, in GROUP BY order
+    uint32_t *keys;  // input columns, in GROUP BY order
     uint32_t aggregate_count;
     struct aggregate_call *aggregates;
     uint32_t property_count;
     enum window_property *properties;
-    bool early_fire;           // table.exec.emit.*
+    bool early_fire;  // table.exec.emit.*
 };
 
 struct sort_key {
     uint32_t column;
     bool descending;
-    bool nulls_last;   // ASC: false, DESC: true by default
+    bool nulls_last;  // ASC: false, DESC: true by default
 };
 
 enum tie_rule {
@@ -274,14 +275,14 @@ struct plan_window_rank {
     uint32_t start_column, end_column;  // window bounds, of the input
     bool ltz;
     uint32_t partition_count;
-    uint32_t *partitions;      // further keys
+    uint32_t *partitions;  // further keys
     uint32_t sort_count;
     struct sort_key *sorts;
     enum tie_rule ties;
     int64_t rank_first, rank_last;  // 1-based, inclusive
     bool has_rank;
-    bool above_aggregate;      // only finals of a window aggregation reach it: empty between fires
-    bool deduplicate;          // ORDER BY the time attribute with N = 1 (for names in explain)
+    bool above_aggregate;             // only finals of a window aggregation reach it: empty between fires
+    bool deduplicate;                 // ORDER BY the time attribute with N = 1 (for names in explain)
     uint32_t start_place, end_place;  // where the window columns stand in PARTITION BY, among all keys
     struct source_pos bound_pos;      // of the condition on the rank
     const char *function;             // another one than ROW_NUMBER(): planned to be compared, can't be run; NULL: none
@@ -296,13 +297,14 @@ struct plan_rank {
     enum tie_rule ties;
     int64_t rank_first, rank_last;
     bool has_rank;
-    bool limit;                // of an ORDER BY ... LIMIT, not of a ROW_NUMBER()
-    bool deduplicate;          // keeps the first or last row a key by time attribute
-    bool input_updates;        // the input has -U/+U/-D
+    bool limit;                   // of an ORDER BY ... LIMIT, not of a ROW_NUMBER()
+    bool deduplicate;             // keeps the first or last row a key by time attribute
+    bool input_updates;           // the input has -U/+U/-D
     struct source_pos bound_pos;  // of the condition on the rank
     const char *function;         // as above
-    bool only_rises;           // a row of the input replaces the one with its unique keys and never ranks lower: the best are kept
-    uint32_t unique_key_count; // of the input with updates: columns that identify a row; 0: the whole row
+    bool
+        only_rises;  // a row of the input replaces the one with its unique keys and never ranks lower: the best are kept
+    uint32_t unique_key_count;  // of the input with updates: columns that identify a row; 0: the whole row
     uint32_t *unique_keys;
 };
 
@@ -337,8 +339,8 @@ struct plan_window_join {
 struct plan_join {
     enum join_kind kind;
     uint32_t key_count;
-    uint32_t *keys[2];        // equal columns of the left and the right input, of the same physical form; NULL equals nothing
-    struct expr *condition;   // over left fields, then right fields; NULL: none
+    uint32_t *keys[2];  // equal columns of the left and the right input, of the same physical form; NULL equals nothing
+    struct expr *condition;  // over left fields, then right fields; NULL: none
     bool input_updates[2];
     // Interval join (insert-only inputs, insert-only output, equal conditions may be missing): rows pair only if
     // right.time + lower_ms <= left.time <= right.time + upper_ms, and are forgotten when that can't be any more.
@@ -378,7 +380,7 @@ struct plan_over {
     uint32_t sort_count;
     struct sort_key *sorts;  // streaming: one column, ascending; batch mode: any columns, or none
     bool rows;               // ROWS, else RANGE: rows with equal sort columns come into the frame together
-    int64_t preceding;       // the frame begins so many rows (RANGE: milliseconds) before; -1: UNBOUNDED. It ends at the row
+    int64_t preceding;  // the frame begins so many rows (RANGE: milliseconds) before; -1: UNBOUNDED. It ends at the row
     // Batch mode only: any frame. From and to so many rows (RANGE: of the sort column) behind the row, negative: before it.
     bool general, from_start, to_end;
     int64_t from, to;
@@ -388,8 +390,8 @@ struct plan_over {
 
 // Output: the input's fields, then an element's values, then its number from 1 (INT).
 struct plan_unnest {
-    uint32_t column;       // of the input: an ARRAY, MULTISET or MAP
-    bool outer;            // a row without elements goes out too, with NULLs
+    uint32_t column;  // of the input: an ARRAY, MULTISET or MAP
+    bool outer;       // a row without elements goes out too, with NULLs
     bool with_ordinality;
     bool rows;             // elements are ROWs: their fields are the values
     uint32_t value_count;  // fields of a ROW; 2 for a MAP (key, value); else 1
@@ -402,8 +404,8 @@ enum sink_kind {
 
 struct plan_sink {
     enum sink_kind kind;
-    const struct table *table;    // SINK_TABLE
-    uint32_t *columns;            // SINK_TABLE: the table's physical column of each input field
+    const struct table *table;  // SINK_TABLE
+    uint32_t *columns;          // SINK_TABLE: the table's physical column of each input field
     bool overwrite;
 };
 
@@ -417,7 +419,7 @@ struct plan_node {
     struct plan_node **inputs;
     uint32_t field_count;
     struct plan_field *fields;
-    bool updates;             // its output has other kinds than +I
+    bool updates;  // its output has other kinds than +I
     bool stateful;
     union {
         struct plan_scan scan;
@@ -438,13 +440,13 @@ struct plan_node {
 };
 
 struct plan_settings {
-    const struct zone *zone;              // table.local-time-zone
-    int64_t auto_watermark_interval_ms;   // pipeline.auto-watermark-interval, default 200
-    int64_t checkpoint_interval_ms;       // execution.checkpointing.interval; 0: not set
-    int64_t idle_timeout_ms;              // table.exec.source.idle-timeout; 0: no source is idle
+    const struct zone *zone;             // table.local-time-zone
+    int64_t auto_watermark_interval_ms;  // pipeline.auto-watermark-interval, default 200
+    int64_t checkpoint_interval_ms;      // execution.checkpointing.interval; 0: not set
+    int64_t idle_timeout_ms;             // table.exec.source.idle-timeout; 0: no source is idle
     bool batch_mode;
-    const char *job_name;                 // pipeline.name or derived
-    const char *late_data_path;           // tidemark.late-data.path; NULL: late rows are only counted
+    const char *job_name;        // pipeline.name or derived
+    const char *late_data_path;  // tidemark.late-data.path; NULL: late rows are only counted
 };
 
 struct plan {

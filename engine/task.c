@@ -192,11 +192,13 @@ static tide_status check_hard_limit(const struct task *task, tide_error *err) {
     const struct memory_budget *budget = task->env.budget;
     size_t used = budget->used;
     if (budget->hard == 0 || used <= budget->hard) return TIDE_OK;
-    tide__fail(err, TIDE_ERR_RUNTIME, "the state of the job does not fit: it holds %zu MB in memory, with --memory %zu MB",
-               used >> 20, budget->limit >> 20);
-    return tide__fail_hint(err, "give more memory; or bound the state: only windows are written to disk when memory is short, not "
-                                "GROUP BY, Top-N, joins and OVER without a window. A job with a state directory goes on from its "
-                                "last checkpoint");
+    tide__fail(err, TIDE_ERR_RUNTIME,
+               "the state of the job does not fit: it holds %zu MB in memory, with --memory %zu MB", used >> 20,
+               budget->limit >> 20);
+    return tide__fail_hint(
+        err, "give more memory; or bound the state: only windows are written to disk when memory is short, not "
+             "GROUP BY, Top-N, joins and OVER without a window. A job with a state directory goes on from its "
+             "last checkpoint");
 }
 
 // Asks the operators, the last first (finals and lists are small, so the first ones hold most), until enough comes free.
@@ -320,7 +322,9 @@ tide_status tide__task_run(struct task *task, uint64_t rows_until, bool (*pause)
     return TIDE_OK;
 }
 
-uint64_t tide__task_rows(const struct task *task) { return task->rows; }
+uint64_t tide__task_rows(const struct task *task) {
+    return task->rows;
+}
 
 // --- metrics -----------------------------------------------------------------------------------------------------------
 
@@ -351,7 +355,7 @@ void tide__task_stats(const struct task *task, struct task_stats *out) {
 // Later than any row: what is asked for is the windows that are open.
 #define FAR_AWAY_MS (INT64_C(1) << 52)
 
-static int64_t next_trigger(const struct operator* op) {
+static int64_t next_trigger(const struct operator *op) {
     if (op->class->next_trigger == NULL || op->stats.windows_open == 0) return WATERMARK_END;
     int64_t trigger = op->class->next_trigger(op, FAR_AWAY_MS);
     return trigger < FAR_AWAY_MS / 2 ? trigger : WATERMARK_END;
@@ -372,7 +376,7 @@ bool tide__task_node_stats(const struct task *task, size_t index, struct task_no
         out->ended = source->ended;
         return true;
     }
-    const struct operator* op = node->op;
+    const struct operator *op = node->op;
     out->kind = node->plan->kind == PLAN_SINK ? TASK_PART_SINK : TASK_PART_OPERATOR;
     out->watermark = op->watermark;
     out->next_trigger = next_trigger(op);

@@ -20,12 +20,12 @@ struct task_env {
     struct state_store *store;
     struct memory_budget *budget;
     const char *script_dir;
-    const char *run_id;           // names the sinks' files
-    uint32_t parallelism;         // 1: everything but the state's background thread in the caller's thread
+    const char *run_id;    // names the sinks' files
+    uint32_t parallelism;  // 1: everything but the state's background thread in the caller's thread
     size_t batch_rows_max;
     enum changed_input changed_input;
     const struct row_source_class *const *row_sources;  // sources outside of the engine; NULL: none
-    operator_collect_fn *collect;     // may be NULL if the plan has no SINK_COLLECT
+    operator_collect_fn *collect;                       // may be NULL if the plan has no SINK_COLLECT
     void *collect_ctx;
 };
 
@@ -52,8 +52,8 @@ tide_status tide__task_finish(struct task *task, tide_error *err) TIDE_CHECKED;
 
 // A barrier: every operator hands its changes to its state tables, then says what else it holds. Memory comes from `arena`.
 // The caller submits tide__state_barrier right after it.
-tide_status tide__task_barrier(struct task *task, struct arena *arena, struct task_snapshot *out, tide_error *err)
-    TIDE_CHECKED;
+tide_status tide__task_barrier(struct task *task, struct arena *arena, struct task_snapshot *out,
+                               tide_error *err) TIDE_CHECKED;
 // Goes on from a snapshot whose state tables are loaded. Before the first run. Parts whose operator_id the plan does not have
 // are ignored; nodes without a part start empty, at the watermark of their inputs.
 tide_status tide__task_restore(struct task *task, const struct task_snapshot *snapshot, tide_error *err) TIDE_CHECKED;
@@ -66,9 +66,9 @@ tide_status tide__task_commit(struct task *task, const struct task_snapshot *sna
 
 struct task_stats {
     uint64_t rows_in, rows_out, rows_skipped, late_rows, windows_fired, windows_open;
-    uint64_t bytes_total, bytes_read;   // of the sources' files
-    int64_t watermark;                  // smallest over the sources, WATERMARK_NONE before the first
-    int64_t watermark_reached;          // of the rows so far, let out or not; likewise
+    uint64_t bytes_total, bytes_read;  // of the sources' files
+    int64_t watermark;                 // smallest over the sources, WATERMARK_NONE before the first
+    int64_t watermark_reached;         // of the rows so far, let out or not; likewise
 };
 void tide__task_stats(const struct task *task, struct task_stats *out);
 
@@ -76,11 +76,11 @@ void tide__task_stats(const struct task *task, struct task_stats *out);
 struct task_node_stats {
     enum task_part_kind kind;
     const char *operator_id;
-    int64_t watermark;       // that has passed it
-    int64_t next_trigger;    // the watermark that will fire the next open window; WATERMARK_END: there is none
+    int64_t watermark;     // that has passed it
+    int64_t next_trigger;  // the watermark that will fire the next open window; WATERMARK_END: there is none
     uint64_t rows_in, rows_out, late_rows, windows_fired, windows_open;
     // sources: rows given out are rows_out
-    int64_t reached;         // the largest watermark seen so far; WATERMARK_NONE: none
+    int64_t reached;  // the largest watermark seen so far; WATERMARK_NONE: none
     bool waiting, idle, ended;
 };
 // False: there is no node `index`.

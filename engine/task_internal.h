@@ -23,11 +23,11 @@ struct emitter {
 struct task_node {
     struct task *task;
     const struct plan_node *plan;
-    struct operator *op;         // NULL for sources
-    struct source *source;       // NULL for all others
+    struct operator *op;    // NULL for sources
+    struct source *source;  // NULL for all others
     struct emitter emitter;
-    int64_t watermark_out;       // that has left this node
-    bool idle;                   // all its sources are
+    int64_t watermark_out;  // that has left this node
+    bool idle;              // all its sources are
     size_t consumer_count;
     struct consumer *consumers;
 };
@@ -39,29 +39,29 @@ struct source {
     struct source_batch *batch;  // being given out; NULL: none
     size_t batch_at;             // rows of it already given out
     bool ended;
-    int64_t reached;             // largest watermark value seen; starts at 0
-    int64_t let_out;             // last watermark let out; 0: none yet
+    int64_t reached;  // largest watermark value seen; starts at 0
+    int64_t let_out;  // last watermark let out; 0: none yet
     bool any_let_out;
     uint64_t rows;
-    bool waiting;                // it has nothing now
-    int64_t waiting_since_ms;    // on the monotonic clock
-    int64_t idle_timeout_ms;     // 0: never idle
-    bool idle;                   // it waits for so long that others need not mind its watermark
+    bool waiting;              // it has nothing now
+    int64_t waiting_since_ms;  // on the monotonic clock
+    int64_t idle_timeout_ms;   // 0: never idle
+    bool idle;                 // it waits for so long that others need not mind its watermark
 };
 
 struct task {
     struct task_env env;
-    struct arena arena;          // graph
-    struct arena scratch;        // slices of the batch in hand
+    struct arena arena;    // graph
+    struct arena scratch;  // slices of the batch in hand
     size_t node_count;
-    struct task_node *nodes;     // as in the plan: inputs before consumers
+    struct task_node *nodes;  // as in the plan: inputs before consumers
     size_t source_count;
     struct source **sources;
-    uint32_t turn, turn_rows;    // round robin over the sources
+    uint32_t turn, turn_rows;  // round robin over the sources
     uint64_t rows;
-    uint32_t naps;               // rests since there was a row
-    struct late_sink *late;      // keeps late rows; NULL: they are only counted
-    bool exact_watermarks;       // some expression reads CURRENT_WATERMARK: every one is delivered
+    uint32_t naps;           // rests since there was a row
+    struct late_sink *late;  // keeps late rows; NULL: they are only counted
+    bool exact_watermarks;   // some expression reads CURRENT_WATERMARK: every one is delivered
     bool ended;
 };
 

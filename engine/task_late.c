@@ -20,7 +20,7 @@ struct late_sink {
     struct sink *sink;
     const struct zone *zone;
     struct strbuf prepared;
-    tide_error failure;    // of a write: tide__late_row can't return it
+    tide_error failure;  // of a write: tide__late_row can't return it
 };
 
 static void put_option(struct late_sink *late, uint32_t i, const char *key, const char *value) {
@@ -30,7 +30,8 @@ static void put_option(struct late_sink *late, uint32_t i, const char *key, cons
 
 // The table that an INSERT INTO would write to.
 static void describe(struct late_sink *late, const char *path) {
-    static const char *const names[LATE_COLUMNS] = {"operator", "window_start", "window_end", "watermark", "reason", "row"};
+    static const char *const names[LATE_COLUMNS] = {"operator",  "window_start", "window_end",
+                                                    "watermark", "reason",       "row"};
     struct arena *arena = &late->arena;
     struct type *text = ARENA_NEW(arena, struct type), *time = ARENA_NEW(arena, struct type);
     *text = tide__type_make(TYPE_VARCHAR, true);
@@ -49,7 +50,8 @@ static void describe(struct late_sink *late, const char *path) {
     put_option(late, 0, "connector", "filesystem");
     put_option(late, 1, "path", path);
     put_option(late, 2, "format", "csv");
-    late->node = (struct plan_node){.kind = PLAN_SINK, .operator_id = LATE_PART, .field_count = LATE_COLUMNS, .fields = fields};
+    late->node = (struct plan_node){
+        .kind = PLAN_SINK, .operator_id = LATE_PART, .field_count = LATE_COLUMNS, .fields = fields};
     late->node.sink = (struct plan_sink){.kind = SINK_TABLE, .table = &late->table, .columns = columns};
 }
 
@@ -100,7 +102,8 @@ static void put_json_string(struct str s, struct strbuf *out) {
 }
 
 // The row as one JSON object of texts, as Flink's client displays the values.
-static struct str row_text(struct late_sink *late, const struct plan_node *node, const struct batch *batch, size_t row) {
+static struct str row_text(struct late_sink *late, const struct plan_node *node, const struct batch *batch,
+                           size_t row) {
     struct strbuf out = {0}, value = {0};
     const struct plan_node *input = node->input_count > 0 ? node->inputs[0] : NULL;
     tide__strbuf_append_char(&out, '{');

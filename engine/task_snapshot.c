@@ -11,7 +11,8 @@ static struct str copy(struct arena *arena, const struct strbuf *buf) {
     return (struct str){tide__arena_strndup(arena, buf->data != NULL ? buf->data : "", buf->len), buf->len};
 }
 
-static tide_status snapshot_source(const struct source *source, struct strbuf *buf, struct task_part *part, tide_error *err) {
+static tide_status snapshot_source(const struct source *source, struct strbuf *buf, struct task_part *part,
+                                   tide_error *err) {
     part->kind = TASK_PART_SOURCE;
     part->watermark = source->node->watermark_out;
     part->watermark_reached = source->reached;
@@ -20,7 +21,8 @@ static tide_status snapshot_source(const struct source *source, struct strbuf *b
     return tide__source_save(source->reader, source->batch, source->batch_at, buf, err);
 }
 
-static tide_status snapshot_operator(struct task_node *node, struct strbuf *buf, struct task_part *part, tide_error *err) {
+static tide_status snapshot_operator(struct task_node *node, struct strbuf *buf, struct task_part *part,
+                                     tide_error *err) {
     struct operator *op = node->op;
     bool sink = node->plan->kind == PLAN_SINK;
     part->kind = sink ? TASK_PART_SINK : TASK_PART_OPERATOR;
@@ -60,8 +62,8 @@ tide_status tide__task_barrier(struct task *task, struct arena *arena, struct ta
     if (task->late != NULL && status == TIDE_OK) {
         tide__strbuf_clear(&buf);
         status = tide__late_prepare(task->late, &buf, err);
-        out->parts[out->part_count++] = (struct task_part){.kind = TASK_PART_SINK, .operator_id = LATE_PART,
-                                                           .watermark = WATERMARK_NONE, .saved = copy(arena, &buf)};
+        out->parts[out->part_count++] = (struct task_part){
+            .kind = TASK_PART_SINK, .operator_id = LATE_PART, .watermark = WATERMARK_NONE, .saved = copy(arena, &buf)};
     }
     tide__strbuf_deinit(&buf);
     return status;
@@ -73,7 +75,8 @@ static const struct task_part *find_part(const struct task_snapshot *snapshot, c
     return NULL;
 }
 
-static tide_status restore_source(struct task *task, struct source *source, const struct task_part *part, tide_error *err) {
+static tide_status restore_source(struct task *task, struct source *source, const struct task_part *part,
+                                  tide_error *err) {
     source->reached = part->watermark_reached;
     source->any_let_out = part->watermark_let_out != WATERMARK_NONE;
     source->let_out = source->any_let_out ? part->watermark_let_out : 0;
@@ -122,7 +125,8 @@ tide_status tide__task_restore(struct task *task, const struct task_snapshot *sn
             TIDE_TRY(restore_operator(node, part, err));
     }
     const struct task_part *late = find_part(snapshot, LATE_PART);
-    return task->late != NULL ? tide__late_restore(task->late, late != NULL ? late->saved : (struct str){0}, err) : TIDE_OK;
+    return task->late != NULL ? tide__late_restore(task->late, late != NULL ? late->saved : (struct str){0}, err)
+                              : TIDE_OK;
 }
 
 tide_status tide__task_begin(struct task *task, tide_error *err) {

@@ -131,9 +131,11 @@ tide_status tide__plan_check_ttl(struct binder *b, const struct plan *plan) {
     for (uint32_t i = 0; i < plan->node_count; i++) {
         const struct plan_node *node = plan->nodes[i];
         if (!expires(node)) continue;
-        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos, "\"table.exec.state.ttl\" is not supported for this %s: its state is kept",
+        tide__fail_at(b->err, TIDE_ERR_PLAN, node->pos,
+                      "\"table.exec.state.ttl\" is not supported for this %s: its state is kept",
                       tide__plan_kind_name(node->kind));
-        return tide__fail_hint(b->err, "RESET 'table.exec.state.ttl' before it; windows are cleaned up by the watermark");
+        return tide__fail_hint(b->err,
+                               "RESET 'table.exec.state.ttl' before it; windows are cleaned up by the watermark");
     }
     return TIDE_OK;
 }

@@ -38,9 +38,9 @@ struct put_buffer {
     struct state_source source;  // of the run that the buffer becomes
     struct memory_budget *budget;
     struct put_block *first, *last;
-    size_t bytes;             // of blocks, charged
-    size_t count;             // entries
-    struct memtable *index;   // key -> its last entry; NULL: none
+    size_t bytes;            // of blocks, charged
+    size_t count;            // entries
+    struct memtable *index;  // key -> its last entry; NULL: none
     // Of the source.
     struct sort_item *items;  // by key; the last of each
     size_t item_count, at;
@@ -252,8 +252,8 @@ bool tide__store_find_put(struct state_table *table, struct str key, struct aren
     const struct put_entry *found = NULL;
     if (table->puts) {
         if (!table->puts->index) build_index(table->puts);
-        struct memtable_entry *entry =
-            tide__memtable_find(table->puts->index, key, tide__hash_bytes(key.data, key.len));
+        struct memtable_entry *entry = tide__memtable_find(table->puts->index, key,
+                                                           tide__hash_bytes(key.data, key.len));
         if (entry) found = *(struct put_entry **)tide__memtable_payload(table->puts->index, entry);
     }
     if (found) {

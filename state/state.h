@@ -42,8 +42,8 @@ enum state_combiner {
 
 // A field of a key or a value, described for savepoints, the inspector and the compatibility checker.
 struct state_field {
-    const char *name;   // as a user knows it: `auction`, `SUM(price)`, `COUNT(*)`
-    const char *type;   // Flink's type text of what it holds: `BIGINT`, `DECIMAL(38, 2)`
+    const char *name;  // as a user knows it: `auction`, `SUM(price)`, `COUNT(*)`
+    const char *type;  // Flink's type text of what it holds: `BIGINT`, `DECIMAL(38, 2)`
     enum state_form form;
     enum state_combiner combiner;
 };
@@ -59,7 +59,7 @@ struct state_table_desc {
     const char *operator_id;  // the plan's id of its operator
     enum state_table_kind kind;
     size_t key_count, value_count;
-    const struct state_field *keys;    // after the window bounds; form is not used
+    const struct state_field *keys;  // after the window bounds; form is not used
     const struct state_field *values;
     bool scanned_once;  // written, read through and dropped: its runs are not worth merging
 };
@@ -97,8 +97,8 @@ struct state_options {
 // --- the store -------------------------------------------------------------------------------------------------
 
 // Cheap: no file is touched and no thread is started before the first run, put or load.
-tide_status tide__state_open(const struct state_options *options, struct state_store **out_store, tide_error *err)
-    TIDE_CHECKED;
+tide_status tide__state_open(const struct state_options *options, struct state_store **out_store,
+                             tide_error *err) TIDE_CHECKED;
 // Waits for the background thread, closes, and removes the working directory's contents. NULL is allowed.
 void tide__state_close(struct state_store *store);
 // Registers a table; desc is borrowed for the life of the store.
@@ -112,19 +112,20 @@ const struct state_table_desc *tide__state_table_desc(const struct state_table *
 
 // Takes the source. `bytes` is the memory it holds (for the queue's bound: submit waits when too much is pending).
 // A failure of the background thread is reported by the next call that returns a status.
-tide_status tide__state_submit_run(struct state_table *table, struct state_source *source, size_t bytes, tide_error *err)
-    TIDE_CHECKED;
+tide_status tide__state_submit_run(struct state_table *table, struct state_source *source, size_t bytes,
+                                   tide_error *err) TIDE_CHECKED;
 // Buffered in the table until the next barrier (or until the buffer is large) and then submitted as one sorted run;
 // the last write of a key wins. Keyed tables that keep their working copy in the operator use these.
 void tide__state_put(struct state_table *table, struct str key, struct str value);
 void tide__state_delete(struct state_table *table, struct str key);
 // Everything in [lower, upper) goes.
-tide_status tide__state_drop_range(struct state_table *table, struct str lower, struct str upper, tide_error *err)
-    TIDE_CHECKED;
+tide_status tide__state_drop_range(struct state_table *table, struct str lower, struct str upper,
+                                   tide_error *err) TIDE_CHECKED;
 // Everything submitted and buffered before is in the snapshot; `ready` runs on the background thread and owns it. On a
 // failure of the store snapshot is NULL and err says why. Later operations wait until `ready` returns.
 typedef void state_ready_fn(void *ctx, struct state_snapshot *snapshot, const tide_error *err);
-tide_status tide__state_barrier(struct state_store *store, state_ready_fn *ready, void *ctx, tide_error *err) TIDE_CHECKED;
+tide_status tide__state_barrier(struct state_store *store, state_ready_fn *ready, void *ctx,
+                                tide_error *err) TIDE_CHECKED;
 // Hears of everything that changes, in the order in which it takes effect; for deltas. Called on the background thread.
 struct state_watcher {
     // An entry of a run as it is written; keys ascend until run_end.

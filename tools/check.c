@@ -7,7 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPTION_POLICY = 256, OPTION_FAIL_ON, OPTION_WAIVERS, OPTION_EXPLAIN, OPTION_RULES, OPTION_DOCUMENT, OPTION_REPLAY, OPTION_REPLAY_AFTER };
+enum {
+    OPTION_POLICY = 256,
+    OPTION_FAIL_ON,
+    OPTION_WAIVERS,
+    OPTION_EXPLAIN,
+    OPTION_RULES,
+    OPTION_DOCUMENT,
+    OPTION_REPLAY,
+    OPTION_REPLAY_AFTER
+};
 
 static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
                                              {"format", required_argument, NULL, 'f'},
@@ -24,20 +33,24 @@ static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
 static const char help[] =
     "usage: tidemark check [OPTION...] OLD NEW\n"
     "       tidemark check [OPTION...] OLD NEW --replay INPUT...\n\n"
-    "Can the script NEW go on from OLD: a script, a savepoint file or a state directory? Needs no data and no running job.\n"
+    "Can the script NEW go on from OLD: a script, a savepoint file or a state directory? Needs no data and no running "
+    "job.\n"
     "A comment `-- uid: NAME` before an INSERT or a view names its operators across versions.\n\n"
     "      --policy strict|exact   strict (default): the published rules; exact: the strongest sound verdict\n"
     "  -f, --format FORMAT         text (default), json, sarif, junit, github\n"
     "      --fail-on partial|incompatible\n"
     "                              what exits with 10 (default partial); incompatible turns 10 into 0, never 30\n"
     "      --waivers FILE          YAML: changes that stay listed but don't count (fingerprint, reason, until)\n"
-    "      --replay INPUT...       prove it: run OLD over the input, go on with NEW from savepoints on the way, and compare with\n"
-    "                              NEW from the start. INPUT is TABLE=FILE, or a file for all source tables; sinks are not written to\n"
+    "      --replay INPUT...       prove it: run OLD over the input, go on with NEW from savepoints on the way, and "
+    "compare with\n"
+    "                              NEW from the start. INPUT is TABLE=FILE, or a file for all source tables; sinks are "
+    "not written to\n"
     "      --replay-after ROWS     a savepoint after so many rows (repeatable; default: after each quarter)\n"
     "      --explain CODE          one rule, with an example\n"
     "      --rules                 the table of rules\n"
     "  -h, --help                  this text\n\n"
-    "Exit: 0 compatible, 10 partially compatible, 20 incompatible, 30 can't tell; 1 a replay gave other rows; 2 wrong script\n"
+    "Exit: 0 compatible, 10 partially compatible, 20 incompatible, 30 can't tell; 1 a replay gave other rows; 2 wrong "
+    "script\n"
     "or options, 3 a savepoint can't be read.\n";
 
 enum { REPLAY_AFTER_MAX = 64 };
@@ -87,7 +100,8 @@ static int take_option(struct arguments *args, int option, char **argv) {
     case OPTION_DOCUMENT: args->document = true; break;
     case OPTION_REPLAY: args->replay = true; break;
     case OPTION_REPLAY_AFTER:
-        if (args->after_count == REPLAY_AFTER_MAX) return tool_usage_error("check", "--replay-after: at most %d times", REPLAY_AFTER_MAX);
+        if (args->after_count == REPLAY_AFTER_MAX)
+            return tool_usage_error("check", "--replay-after: at most %d times", REPLAY_AFTER_MAX);
         if (!tool_parse_count(optarg, &args->after[args->after_count]) || args->after[args->after_count] == 0)
             return tool_usage_error("check", "--replay-after %.80s: wants a number of rows", optarg);
         args->after_count++;
@@ -176,11 +190,13 @@ int tool_check(int argc, char **argv) {
     if (!args.replay && optind + 2 != argc) return tool_usage_error("check", "wants OLD and NEW");
     if (args.replay && optind + 2 > argc) return tool_usage_error("check", "wants OLD, NEW and the inputs to replay");
     const char *old_path = argv[optind], *new_path = argv[optind + 1];
-    if (args.replay && is_savepoint(old_path)) return tool_usage_error("check", "--replay wants OLD to be a script: it runs it");
+    if (args.replay && is_savepoint(old_path))
+        return tool_usage_error("check", "--replay wants OLD to be a script: it runs it");
     int code = check(&args, old_path, new_path);
     if (!args.replay || (code != 0 && code < 10)) return code;
     FILE *out = args.check.format == TIDE_CHECK_TEXT ? stdout : stderr;
     const char *const *inputs = (const char *const *)argv + optind + 2;
-    int replayed = tool_replay(old_path, new_path, inputs, (size_t)(argc - optind - 2), args.after, args.after_count, args.check.policy, out);
+    int replayed = tool_replay(old_path, new_path, inputs, (size_t)(argc - optind - 2), args.after, args.after_count,
+                               args.check.policy, out);
     return replayed != 0 && replayed != 4 ? replayed : code;
 }

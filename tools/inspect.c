@@ -7,7 +7,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OPT_OPERATOR = 256, OPT_WINDOW, OPT_KEY, OPT_LIMIT, OPT_ENTRIES, OPT_NO_HEADER, OPT_TYPES, OPT_SQL, OPT_DIFF, OPT_HTML };
+enum {
+    OPT_OPERATOR = 256,
+    OPT_WINDOW,
+    OPT_KEY,
+    OPT_LIMIT,
+    OPT_ENTRIES,
+    OPT_NO_HEADER,
+    OPT_TYPES,
+    OPT_SQL,
+    OPT_DIFF,
+    OPT_HTML
+};
 
 static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
                                              {"output", required_argument, NULL, 'o'},
@@ -99,7 +110,8 @@ static bool may_replace(const char *path) {
 static int write_html(const char *name, const char *path) {
     bool to_stdout = strcmp(name, "-") == 0;
     if (!to_stdout && !may_replace(name))
-        return tool_usage_error("inspect", "--html %.200s: that file is there and is no report; it is not overwritten", name);
+        return tool_usage_error("inspect", "--html %.200s: that file is there and is no report; it is not overwritten",
+                                name);
     FILE *file = to_stdout ? stdout : fopen(name, "wb");
     if (file == NULL) {
         fprintf(stderr, "tidemark: can't write %.1000s: %s\n", name, strerror(errno));
@@ -119,11 +131,12 @@ static int inspect(struct inspect_command *command, const char *path) {
     tide_handler handler = {command, on_result, on_row, on_result_end, on_message, NULL, NULL};
     if (command->sql != NULL) return run_sql(command, path, &handler);
     if (command->html != NULL) return write_html(command->html, path);
-    tide_status status =
-        command->diff != NULL ? tide_inspect_diff(path, command->diff, &command->filter, &handler, &err)
-        : command->entries
-            ? tide_inspect_entries(path, &command->filter, &handler, &err)
-            : tide_inspect_summary(path, (enum tide_inspect_format)command->output.format, tool_write_file, stdout, &err);
+    tide_status status = command->diff != NULL
+                             ? tide_inspect_diff(path, command->diff, &command->filter, &handler, &err)
+                         : command->entries
+                             ? tide_inspect_entries(path, &command->filter, &handler, &err)
+                             : tide_inspect_summary(path, (enum tide_inspect_format)command->output.format,
+                                                    tool_write_file, stdout, &err);
     fflush(stdout);
     if (status != TIDE_OK) tool_show_error("error", &err);
     return tide_status_exit_code(status);
@@ -167,8 +180,10 @@ static int run_command(struct inspect_command *command, int argc, char **argv) {
     if (optind + 1 != argc) return tool_usage_error("inspect", "wants one savepoint or state directory");
     if ((command->sql != NULL) + (command->html != NULL) + (command->diff != NULL) > 1)
         return tool_usage_error("inspect", "--sql, --html and --diff go one at a time");
-    if (command->html != NULL && command->entries) return tool_usage_error("inspect", "--html goes without --entries and its like");
-    if (command->sql != NULL && command->entries) return tool_usage_error("inspect", "--sql goes without --entries and its like");
+    if (command->html != NULL && command->entries)
+        return tool_usage_error("inspect", "--html goes without --entries and its like");
+    if (command->sql != NULL && command->entries)
+        return tool_usage_error("inspect", "--sql goes without --entries and its like");
     const char *path = argv[optind];
     bool first = strcmp(path, "-") == 0, second = command->diff != NULL && strcmp(command->diff, "-") == 0;
     if (first && second) return tool_usage_error("inspect", "standard input can be one of the two savepoints");
@@ -182,7 +197,8 @@ static int run_command(struct inspect_command *command, int argc, char **argv) {
 }
 
 int tool_inspect(int argc, char **argv) {
-    struct inspect_command command = {.output = {.header = true, .no_op = true, .file = stdout}, .filter = {.limit = UINT64_MAX}};
+    struct inspect_command command = {.output = {.header = true, .no_op = true, .file = stdout},
+                                      .filter = {.limit = UINT64_MAX}};
     command.keys = calloc((size_t)argc + 1, sizeof *command.keys);
     if (command.keys == NULL) return 1;
     command.filter.keys = command.keys;

@@ -34,10 +34,11 @@ static void print_help(FILE *file) {
     for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
         fprintf(file, "  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
     fputs("\nHelp topics, `tidemark help TOPIC`:\n\n", file);
-    for (size_t i = 0; tool_topic(i) != NULL; i++) fprintf(file, "  %-10s %s\n", tool_topic(i)->name, tool_topic(i)->summary);
+    for (size_t i = 0; tool_topic(i) != NULL; i++)
+        fprintf(file, "  %-10s %s\n", tool_topic(i)->name, tool_topic(i)->summary);
     fputs("\n`tidemark help SUBCOMMAND` tells its options; `tidemark --version` the version.\n"
           "stdout carries data, stderr messages. Exit: 0 done, 1 failed, 2 wrong script or options, 3 a savepoint\n"
-          "can't be read, 4 refused, 5 stopped after a checkpoint, 6 stopped without one.\n",
+          "can't be read; run: 4 refused, 5 stopped after a checkpoint, 6 stopped without one; check: 10, 20, 30.\n",
           file);
 }
 

@@ -17,8 +17,8 @@ static void free_script(const tide_script *script) {
     free((void *)script->dir);
 }
 
-int tool_replay(const char *old_path, const char *new_path, const char *const *inputs, size_t input_count, const uint64_t *after,
-                size_t after_count, enum tide_policy policy, FILE *out) {
+int tool_replay(const char *old_path, const char *new_path, const char *const *inputs, size_t input_count,
+                const uint64_t *after, size_t after_count, enum tide_policy policy, FILE *out) {
     tide_replay replay = {
         .struct_size = sizeof replay,
         .inputs = inputs,
@@ -33,7 +33,9 @@ int tool_replay(const char *old_path, const char *new_path, const char *const *i
     if (read_script(old_path, &replay.old_script) && read_script(new_path, &replay.new_script)) {
         tide_status status = tide_check_replay(&replay, tool_write_file, out, &result, &err);
         if (status == TIDE_OK)
-            fprintf(out, "replay: %zu savepoints the same, %zu differ, %zu refused, %zu not compared; OLD itself goes on as NEW does after %zu\n",
+            fprintf(out,
+                    "replay: %zu savepoints the same, %zu differ, %zu refused, %zu not compared; OLD itself goes on as "
+                    "NEW does after %zu\n",
                     result.same, result.differ, result.refused, result.not_compared, result.unchanged);
         fflush(out);
         if (status != TIDE_OK) tool_show_error("error", &err);

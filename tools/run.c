@@ -278,12 +278,13 @@ static void show_summary(const tide_summary *s) {
     put_count(s->windows_fired, "window", " fired, ");
     put_count(s->checkpoints, "checkpoint", "");
     if (s->checkpoints > 0)
-        fprintf(stderr,
-                " (%llu of them deltas, %llu bytes in all, the last %llu; pauses: longest %.1f ms, 99 %% at most %.1f ms; "
-                "durable after at most %.2f s)",
-                (unsigned long long)s->checkpoint_deltas, (unsigned long long)s->checkpoint_bytes_all,
-                (unsigned long long)s->checkpoint_bytes, s->checkpoint_pause_ms_max, s->checkpoint_pause_ms_p99,
-                s->checkpoint_seconds_max);
+        fprintf(
+            stderr,
+            " (%llu of them deltas, %llu bytes in all, the last %llu; pauses: longest %.1f ms, 99 %% at most %.1f ms; "
+            "durable after at most %.2f s)",
+            (unsigned long long)s->checkpoint_deltas, (unsigned long long)s->checkpoint_bytes_all,
+            (unsigned long long)s->checkpoint_bytes, s->checkpoint_pause_ms_max, s->checkpoint_pause_ms_p99,
+            s->checkpoint_seconds_max);
     fprintf(stderr, ", %.2f s\n", s->seconds);
 }
 

@@ -23,13 +23,12 @@ static const char help[] =
 
 enum { OPT_POLICY = 256, OPT_ON_INCOMPATIBLE, OPT_ACCEPT_UNSOUND };
 
-static const struct option long_options[] = {
-    {"help", no_argument, NULL, 'h'},
-    {"output", required_argument, NULL, 'o'},
-    {"policy", required_argument, NULL, OPT_POLICY},
-    {"on-incompatible", required_argument, NULL, OPT_ON_INCOMPATIBLE},
-    {"accept-unsound", no_argument, NULL, OPT_ACCEPT_UNSOUND},
-    {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
+                                             {"output", required_argument, NULL, 'o'},
+                                             {"policy", required_argument, NULL, OPT_POLICY},
+                                             {"on-incompatible", required_argument, NULL, OPT_ON_INCOMPATIBLE},
+                                             {"accept-unsound", no_argument, NULL, OPT_ACCEPT_UNSOUND},
+                                             {NULL, 0, NULL, 0}};
 
 static int finish(tide_status status, const tide_error *err) {
     fflush(stdout);
@@ -128,13 +127,15 @@ int tool_savepoint(int argc, char **argv) {
     if (verb[0] != '\0' && !known) {
         const char *near = tool_nearest(verb, strlen(verb), verbs, 5);
         if (near != NULL) return tool_usage_error("savepoint", "unknown verb \"%s\": did you mean %s?", verb, near);
-        return tool_usage_error("savepoint", "unknown verb \"%.80s\"; there are take, verify, salvage, list and migrate", verb);
+        return tool_usage_error("savepoint",
+                                "unknown verb \"%.80s\"; there are take, verify, salvage, list and migrate", verb);
     }
     if (strcmp(verb, "migrate") == 0) {
         if (argc - optind != 3) return tool_usage_error("savepoint", "migrate wants a savepoint and the new script");
         return migrate(argv[optind + 1], argv[optind + 2], output, &options);
     }
-    if (argc - optind != 2) return tool_usage_error("savepoint", "wants take, verify, salvage, list or migrate, and a path");
+    if (argc - optind != 2)
+        return tool_usage_error("savepoint", "wants take, verify, salvage, list or migrate, and a path");
     return run_verb(verb, argv[optind + 1], output);
 }
 

@@ -9,12 +9,10 @@
 
 enum { OPT_WATCH = 256, OPT_WHY, OPT_TYPES, OPT_NO_HEADER };
 
-static const struct option status_options[] = {{"help", no_argument, NULL, 'h'},
-                                               {"output", required_argument, NULL, 'o'},
-                                               {"format", required_argument, NULL, 'o'},
-                                               {"watch", no_argument, NULL, OPT_WATCH},
-                                               {"why", required_argument, NULL, OPT_WHY},
-                                               {NULL, 0, NULL, 0}};
+static const struct option status_options[] = {
+    {"help", no_argument, NULL, 'h'},          {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, 'o'},  {"watch", no_argument, NULL, OPT_WATCH},
+    {"why", required_argument, NULL, OPT_WHY}, {NULL, 0, NULL, 0}};
 static const struct option query_options[] = {{"help", no_argument, NULL, 'h'},
                                               {"output", required_argument, NULL, 'o'},
                                               {"types", no_argument, NULL, OPT_TYPES},
@@ -32,13 +30,16 @@ static const char status_help[] =
     "  -o, --output FORMAT     table (default), tsv, csv, json\n"
     "      --format FORMAT     the same\n"
     "  -h, --help              this text\n\n"
-    "Exit 3: no job runs there and there is no checkpoint, or it can't be read.\n";
+    "Exit 1: there is no such folder. Exit 3: no job runs there and there is no checkpoint, or it can't be read.\n";
 
 static const char query_help[] =
     "usage: tidemark query [OPTION...] STATE_DIR QUERY\n\n"
-    "SQL over the state of a running job as of now: the job takes a checkpoint and goes on, the query reads that. Of a\n"
-    "stopped job it reads the newest checkpoint. The tables are those of `tidemark inspect --sql`: one an operator,\n"
-    "operators, windows, sources, chunks. QUERY `-` reads standard input.\n\n"
+    "SQL over the state of a running job as of now: the job takes a checkpoint and goes on, the query reads that. Of "
+    "a\n"
+    "stopped job it reads the newest checkpoint. The tables are those of `tidemark inspect --sql`: one an operator\n"
+    "(window_aggregate_1), operators, windows, sources, chunks; SHOW TABLES lists them. The checkpoint counts as one "
+    "of\n"
+    "--retain; none is taken if nothing has come since the last. QUERY `-` reads standard input.\n\n"
     "  -o, --output FORMAT   table (default), tsv, csv, json\n"
     "      --types, --no-header  tsv, csv: a second header line with Flink's types; no header\n"
     "  -h, --help            this text\n";
@@ -51,8 +52,8 @@ struct status_command {
 
 static int show_status(const struct status_command *command) {
     tide_error err = {0};
-    tide_status status = tide_job_status(command->dir, command->window, command->key, (enum tide_inspect_format)command->format,
-                                         tool_write_file, stdout, &err);
+    tide_status status = tide_job_status(command->dir, command->window, command->key,
+                                         (enum tide_inspect_format)command->format, tool_write_file, stdout, &err);
     fflush(stdout);
     if (status != TIDE_OK) tool_show_error("error", &err);
     return tide_status_exit_code(status);
@@ -92,7 +93,8 @@ int tool_status(int argc, char **argv) {
     command.dir = argv[optind++];
     if (command.window != NULL && optind < argc) command.key = argv[optind++];
     if (optind < argc) return tool_usage_error("status", "\"%.200s\" is one word too many", argv[optind]);
-    if (command.window != NULL && formatted) return tool_usage_error("status", "--why answers in words, without --output");
+    if (command.window != NULL && formatted)
+        return tool_usage_error("status", "--why answers in words, without --output");
     return command.watch ? watch(&command) : show_status(&command);
 }
 

@@ -18,8 +18,8 @@ int tool_query(int argc, char **argv);
 
 // `check OLD NEW --replay INPUT...`: runs both and compares. `after`: rows at which savepoints are taken; none: the default. Writes to `out`. Returns
 // 0 if all savepoints give the same rows, 1 if some do not, 4 if the restore is refused, else the exit code of the error.
-int tool_replay(const char *old_path, const char *new_path, const char *const *inputs, size_t input_count, const uint64_t *after,
-                size_t after_count, enum tide_policy policy, FILE *out);
+int tool_replay(const char *old_path, const char *new_path, const char *const *inputs, size_t input_count,
+                const uint64_t *after, size_t after_count, enum tide_policy policy, FILE *out);
 
 // What `tidemark help TOPIC` shows; NULL behind the last one.
 struct tool_topic {

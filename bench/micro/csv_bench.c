@@ -26,8 +26,8 @@ static size_t generate(char *out, size_t rows) {
     uint64_t state = 42;
     for (size_t i = 0; i < rows; i++) {
         uint64_t ms = i * 3600000 / rows;
-        len += (size_t)sprintf(out + len, "2024-01-01 %02d:%02d:%02d.%03d,%d,%d,%d.%02d,channel-%d\n", (int)(ms / 3600000),
-                               (int)(ms / 60000 % 60), (int)(ms / 1000 % 60), (int)(ms % 1000),
+        len += (size_t)sprintf(out + len, "2024-01-01 %02d:%02d:%02d.%03d,%d,%d,%d.%02d,channel-%d\n",
+                               (int)(ms / 3600000), (int)(ms / 60000 % 60), (int)(ms / 1000 % 60), (int)(ms % 1000),
                                (int)(next_random(&state) % 100000), (int)(next_random(&state) % 1000),
                                (int)(next_random(&state) % 10000), (int)(next_random(&state) % 100),
                                (int)(next_random(&state) % 20));
@@ -70,8 +70,10 @@ int main(int argc, char **argv) {
     size_t rows = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000000;
     unsigned mask = argc > 2 ? (unsigned)atoi(argv[2]) : 11;
     struct type types[5] = {
-        tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0), tide__type_make(TYPE_BIGINT, true),
-        tide__type_make(TYPE_BIGINT, true), tide__type_make_sized(TYPE_DECIMAL, true, 10, 2),
+        tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0),
+        tide__type_make(TYPE_BIGINT, true),
+        tide__type_make(TYPE_BIGINT, true),
+        tide__type_make_sized(TYPE_DECIMAL, true, 10, 2),
         tide__type_make(TYPE_VARCHAR, true),
     };
     static const char *const names[] = {"ts", "auction", "bidder", "price", "channel"};

@@ -88,7 +88,9 @@ enum compat_feature {
     COMPAT_CAN_SETS = 1 << 13,     // SET
     COMPAT_CAN_SUM_OF_SUMS = 1 << 14,  // (sum-of-sums) merged inner groups below a SUM of their SUMs
     COMPAT_CAN_PARTIAL_NEW = 1 << 15,  // NEW beside kept operators
-    COMPAT_CAN_OTHER_KINDS = 1 << 16,  // any of them but MATCH and NEW for OVER, temporal sort, regular and interval joins, windows of sessions
+    COMPAT_CAN_OTHER_KINDS =
+        1
+        << 16,  // any of them but MATCH and NEW for OVER, temporal sort, regular and interval joins, windows of sessions
 };
 #define COMPAT_ALL_FEATURES ((1u << 17) - 1)
 uint32_t tide__compat_features(void);

@@ -430,7 +430,8 @@ static void report_change(struct check *c, const struct pair *pair, const struct
     if (rule == NULL) rule = tide__compat_rule("operator.changed");
     bool exact = c->request->policy == COMPAT_EXACT;
     uint32_t needs = change->needs;
-    if ((needs & ~(uint32_t)(COMPAT_CAN_MATCH | COMPAT_CAN_PARTIAL_NEW)) != 0 && goes_on_unchanged_only(pair)) needs |= COMPAT_CAN_OTHER_KINDS;
+    if ((needs & ~(uint32_t)(COMPAT_CAN_MATCH | COMPAT_CAN_PARTIAL_NEW)) != 0 && goes_on_unchanged_only(pair))
+        needs |= COMPAT_CAN_OTHER_KINDS;
     uint32_t missing = change->exact < COMPAT_UNKNOWN ? needs & ~c->request->features : 0;
     *out = (struct compat_change){
         .rule = rule,
@@ -451,6 +452,10 @@ static void report_change(struct check *c, const struct pair *pair, const struct
     out->verdict = exact ? out->exact : out->strict;
     if (exact) out->sound = true;
     out->waived = is_waived(c->request, out->fingerprint);
+    if (!exact && out->exact < out->strict)
+        out->advice = out->exact == COMPAT_COMPATIBLE
+                          ? "keep the clause as it was, or let --policy exact carry the state over"
+                          : "keep the clause as it was, or go on in part with --policy exact --on-incompatible partial";
     if (out->verdict == COMPAT_COMPATIBLE) out->advice = NULL;
 }
 

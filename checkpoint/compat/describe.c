@@ -387,7 +387,8 @@ static void union_field(struct describer *d, const struct plan_node *node, uint3
 }
 
 static struct flow combined_inputs(struct describer *d, const struct plan_node *node) {
-    struct flow flow = {.fields = ARENA_ARRAY(d->arena, struct lineage, node->field_count + 1), .finals = node->input_count == 1};  // inputs have watermarks of their own
+    struct flow flow = {.fields = ARENA_ARRAY(d->arena, struct lineage, node->field_count + 1),
+                        .finals = node->input_count == 1};  // inputs have watermarks of their own
     uint32_t inputs = 0;
     for (uint32_t i = 0; i < node->input_count; i++) inputs += input_flow(d, node, i)->input_count;
     flow.inputs = ARENA_ARRAY(d->arena, uint32_t, inputs + 1);

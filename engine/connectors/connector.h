@@ -25,21 +25,22 @@ struct row_source_class {
     // Options; errors at their place in the script.
     tide_status (*validate)(const struct row_source_class *class, const struct table *table, tide_error *err);
     // For these columns, in this order.
-    tide_status (*open)(const struct row_source_class *class, const struct table *table, const char *script_dir, const struct source_column *columns, size_t count,
-                        struct row_source **out, tide_error *err);
+    tide_status (*open)(const struct row_source_class *class, const struct table *table, const char *script_dir,
+                        const struct source_column *columns, size_t count, struct row_source **out, tide_error *err);
     // The next rows, at most rows_max; 0: the end. columns[i].type is given; arrays and what they point to come from the arena.
-    tide_status (*read)(struct row_source *source, size_t rows_max, struct arena *arena, struct column *columns, size_t *out_rows,
-                        tide_error *err);
+    tide_status (*read)(struct row_source *source, size_t rows_max, struct arena *arena, struct column *columns,
+                        size_t *out_rows, tide_error *err);
     void (*close)(struct row_source *source);
 };
 // The class of a table's connector; NULL: none of these.
-const struct row_source_class *tide__row_source_find(const struct row_source_class *const *classes, const struct table *table);
+const struct row_source_class *tide__row_source_find(const struct row_source_class *const *classes,
+                                                     const struct table *table);
 
 struct source_env {
     const struct plan *plan;
     const struct plan_node *node;  // PLAN_SCAN
     const char *script_dir;
-    uint32_t workers;              // extra threads; 0: parse in next()
+    uint32_t workers;  // extra threads; 0: parse in next()
     size_t batch_rows_max;
     struct memory_budget *budget;
     const struct row_source_class *const *row_sources;  // NULL: none
@@ -75,15 +76,15 @@ void tide__source_release(struct source_reader *reader, struct source_batch *bat
 // bytes are a protobuf-free, versioned encoding of the connector's own: files with path, size, hashes, offset.
 // Only the newest batch that was given out may be asked about.
 // TIDE_ERR_IO: a file can't be read to make its hashes.
-tide_status tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows, struct strbuf *out,
-                              tide_error *err) TIDE_CHECKED;
+tide_status tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows,
+                              struct strbuf *out, tide_error *err) TIDE_CHECKED;
 // Before the first next: go on from a saved position. Changed files are an error (TIDE_ERR_REFUSED) unless accepted.
 enum changed_input { CHANGED_INPUT_REFUSE, CHANGED_INPUT_ACCEPT };
 tide_status tide__source_restore(struct source_reader *reader, struct str saved, enum changed_input changed,
                                  tide_error *err) TIDE_CHECKED;
 void tide__source_close(struct source_reader *reader);
 struct source_stats {
-    uint64_t rows_skipped;        // unreadable rows that the format's option lets pass
+    uint64_t rows_skipped;  // unreadable rows that the format's option lets pass
     uint64_t bytes_total, bytes_read;
 };
 void tide__source_stats(const struct source_reader *reader, struct source_stats *out);
@@ -95,7 +96,7 @@ struct sink_env {
     const struct plan *plan;
     const struct plan_node *node;  // PLAN_SINK of a table
     const char *script_dir;
-    const char *run_id;            // names this run's files: [0-9a-z]+, new for each --from
+    const char *run_id;  // names this run's files: [0-9a-z]+, new for each --from
 };
 
 struct sink_class {
@@ -126,7 +127,7 @@ struct connector_warnings {
 };
 // Whether a table's options are complete and known; positions in errors. Called at plan time by api/. warnings may be NULL.
 enum table_use { TABLE_AS_SOURCE, TABLE_AS_SINK };
-tide_status tide__connector_validate(const struct table *table, enum table_use use, const struct connector_warnings *warnings,
-                                     tide_error *err) TIDE_CHECKED;
+tide_status tide__connector_validate(const struct table *table, enum table_use use,
+                                     const struct connector_warnings *warnings, tide_error *err) TIDE_CHECKED;
 
 #endif

@@ -267,8 +267,8 @@ static tide_status unknown_connector(const struct option *connector, tide_error 
     return tide__fail_hint(err, "there are 'filesystem', 'datagen', 'print', 'blackhole' and 'tidemark-savepoint'");
 }
 
-tide_status tide__connector_validate(const struct table *table, enum table_use use, const struct connector_warnings *warnings,
-                                     tide_error *err) {
+tide_status tide__connector_validate(const struct table *table, enum table_use use,
+                                     const struct connector_warnings *warnings, tide_error *err) {
     const struct option *connector = tide__table_option(table, "connector");
     if (connector == NULL) {
         return missing_option(table, "connector", "add 'connector' = 'filesystem' to its WITH (...)", err);

@@ -14,17 +14,18 @@
 #include <string.h>
 #include <time.h>
 
-#define BLOCK_ROWS ((uint64_t)8192)
+#define BLOCK_ROWS              ((uint64_t)8192)
 #define ROWS_PER_SECOND_DEFAULT 10000
-#define LENGTH_DEFAULT 100
-#define POSITION_VERSION 3
+#define LENGTH_DEFAULT          100
+#define POSITION_VERSION        3
 
-static const char *const field_options[] = {"kind", "min", "max", "start", "end", "length", "null-rate", "var-len", "max-past"};
+static const char *const field_options[] = {"kind",   "min",       "max",     "start",   "end",
+                                            "length", "null-rate", "var-len", "max-past"};
 
 struct generator {
     const struct type *type;
     bool sequence;
-    int64_t start, end;        // of a sequence
+    int64_t start, end;  // of a sequence
     bool has_min, has_max;
     double min, max;           // FLOAT, DOUBLE, DECIMAL
     int64_t min_i64, max_i64;  // integers
@@ -68,7 +69,10 @@ static bool is_integer(const struct type *type) {
 }
 
 static void integer_range(enum type_kind kind, int64_t *out_min, int64_t *out_max) {
-    int bits = kind == TYPE_TINYINT ? 8 : kind == TYPE_SMALLINT ? 16 : kind == TYPE_BIGINT || kind == TYPE_INTERVAL_MILLIS ? 64 : 32;
+    int bits = kind == TYPE_TINYINT                                  ? 8
+               : kind == TYPE_SMALLINT                               ? 16
+               : kind == TYPE_BIGINT || kind == TYPE_INTERVAL_MILLIS ? 64
+                                                                     : 32;
     *out_max = (int64_t)(UINT64_MAX >> (65 - bits));
     *out_min = -*out_max - 1;
 }
@@ -81,8 +85,9 @@ static tide_status bad_option(const struct option *option, const char *wanted, t
 static tide_status read_bounds(const struct table *table, const char *column, struct generator *out, tide_error *err) {
     const struct option *min = field_option(table, column, "min"), *max = field_option(table, column, "max");
     integer_range(out->type->kind, &out->min_i64, &out->max_i64);
-    out->max = out->type->kind == TYPE_DECIMAL ? tide__decimal_to_double(tide__pow10(out->type->precision), out->type->scale)
-                                               : 1e9;
+    out->max = out->type->kind == TYPE_DECIMAL
+                   ? tide__decimal_to_double(tide__pow10(out->type->precision), out->type->scale)
+                   : 1e9;
     out->min = -out->max;
     if (is_integer(out->type)) {
         if (!read_integer(min, &out->min_i64)) return bad_option(min, "a whole number", err);
@@ -101,9 +106,11 @@ static tide_status read_field(const struct table *table, const struct table_colu
     *out = (struct generator){.type = column->type};
     const struct option *kind = field_option(table, name, "kind");
     out->sequence = kind != NULL && tide__str_eq_c(kind->value, "sequence");
-    if (kind != NULL && !out->sequence && !tide__str_eq_c(kind->value, "random")) return bad_option(kind, "random or sequence", err);
-    if (column->type->child_count > 0 || (out->sequence && !is_integer(column->type) && !tide__type_is_numeric(column->type) &&
-                                          !tide__type_is_string(column->type))) {
+    if (kind != NULL && !out->sequence && !tide__str_eq_c(kind->value, "random"))
+        return bad_option(kind, "random or sequence", err);
+    if (column->type->child_count > 0 ||
+        (out->sequence && !is_integer(column->type) && !tide__type_is_numeric(column->type) &&
+         !tide__type_is_string(column->type))) {
         struct arena arena;
         tide__arena_init(&arena);
         tide__fail_at(err, TIDE_ERR_PLAN, column->pos, "datagen makes no %s for column \"%s\" of type %s",
@@ -113,7 +120,8 @@ static tide_status read_field(const struct table *table, const struct table_colu
     }
     const struct option *start = field_option(table, name, "start"), *end = field_option(table, name, "end");
     if (out->sequence && (start == NULL || end == NULL)) {
-        tide__fail_at(err, TIDE_ERR_VALIDATE, kind->key_pos, "a sequence needs 'fields.%s.start' and 'fields.%s.end'", name, name);
+        tide__fail_at(err, TIDE_ERR_VALIDATE, kind->key_pos, "a sequence needs 'fields.%s.start' and 'fields.%s.end'",
+                      name, name);
         return TIDE_ERR_VALIDATE;
     }
     if (!read_integer(start, &out->start)) return bad_option(start, "a whole number", err);
@@ -122,12 +130,15 @@ static tide_status read_field(const struct table *table, const struct table_colu
     const struct option *length = field_option(table, name, "length"), *rate = field_option(table, name, "null-rate");
     const struct option *past = field_option(table, name, "max-past");
     int64_t characters = LENGTH_DEFAULT < column->type->precision ? LENGTH_DEFAULT : column->type->precision;
-    if (!read_integer(length, &characters) || characters < 0 || characters > (1 << 20)) return bad_option(length, "a length", err);
+    if (!read_integer(length, &characters) || characters < 0 || characters > (1 << 20))
+        return bad_option(length, "a length", err);
     out->length = (size_t)characters;
-    if (rate != NULL && (!tide__double_parse(rate->value, &out->null_rate) || !(out->null_rate >= 0 && out->null_rate <= 1))) {
+    if (rate != NULL &&
+        (!tide__double_parse(rate->value, &out->null_rate) || !(out->null_rate >= 0 && out->null_rate <= 1))) {
         return bad_option(rate, "between 0 and 1", err);
     }
-    if (past != NULL && !tide__duration_parse(past->value, &out->max_past_ms)) return bad_option(past, "a duration", err);
+    if (past != NULL && !tide__duration_parse(past->value, &out->max_past_ms))
+        return bad_option(past, "a duration", err);
     return read_bounds(table, name, out, err);
 }
 
@@ -142,7 +153,8 @@ static bool is_field_option(const struct table *table, struct str key) {
     return false;
 }
 
-static tide_status read_counts(const struct table *table, uint64_t *out_rows, uint64_t *out_per_second, tide_error *err) {
+static tide_status read_counts(const struct table *table, uint64_t *out_rows, uint64_t *out_per_second,
+                               tide_error *err) {
     const struct option *rows = tide__table_option(table, "number-of-rows");
     const struct option *rate = tide__table_option(table, "rows-per-second");
     int64_t count = INT64_MAX, per_second = ROWS_PER_SECOND_DEFAULT;
@@ -161,14 +173,16 @@ tide_status tide__datagen_validate(const struct table *table, tide_error *err) {
         for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++) known |= tide__str_eq_c(option->key, names[n]);
         if (known) continue;
         tide__fail_at(err, TIDE_ERR_VALIDATE, option->key_pos, "unknown option '%.*s'", STR_ARG(option->key));
-        return tide__fail_hint(err, "there are 'number-of-rows', 'rows-per-second' and 'fields.COLUMN.kind', '.start', '.end', "
-                                    "'.min', '.max', '.length', '.null-rate', '.max-past'");
+        return tide__fail_hint(
+            err, "there are 'number-of-rows', 'rows-per-second' and 'fields.COLUMN.kind', '.start', '.end', "
+                 "'.min', '.max', '.length', '.null-rate', '.max-past'");
     }
     uint64_t rows = 0, per_second = 0;
     TIDE_TRY(read_counts(table, &rows, &per_second, err));
     for (uint32_t i = 0; i < table->column_count; i++) {
         struct generator generator;
-        if (table->columns[i].kind == TABLE_COLUMN_PHYSICAL) TIDE_TRY(read_field(table, &table->columns[i], &generator, err));
+        if (table->columns[i].kind == TABLE_COLUMN_PHYSICAL)
+            TIDE_TRY(read_field(table, &table->columns[i], &generator, err));
     }
     return TIDE_OK;
 }
@@ -234,7 +248,8 @@ void tide__datagen_save(const struct source_place *place, struct strbuf *out) {
     for (int i = 0; i < 8; i++) tide__strbuf_append_char(out, (char)(place->rows >> (8 * i)));
 }
 
-tide_status tide__datagen_restore(struct datagen *datagen, struct str saved, struct source_place *out, tide_error *err) {
+tide_status tide__datagen_restore(struct datagen *datagen, struct str saved, struct source_place *out,
+                                  tide_error *err) {
     *out = (struct source_place){.line = 1};
     if (saved.len > 0 && saved.data[0] != POSITION_VERSION) {
         return tide__fail(err, TIDE_ERR_REFUSED, "the savepoint is of a job that read files, this one reads datagen");
@@ -277,8 +292,8 @@ static struct str text_value(const struct generator *g, uint64_t row, uint64_t r
 static void decimal_value(const struct generator *g, uint64_t row, uint64_t random, struct column *column, size_t at) {
     int128 value = 0;
     bool ok = g->sequence ? tide__decimal_rescale((int128)g->start + row, 0, g->type->scale, &value)
-                          : tide__decimal_from_double(g->min + fraction_of(random) * (g->max - g->min), g->type->precision,
-                                                      g->type->scale, &value);
+                          : tide__decimal_from_double(g->min + fraction_of(random) * (g->max - g->min),
+                                                      g->type->precision, g->type->scale, &value);
     if (!ok || !tide__decimal_fits(value, g->type->precision)) value = 0;
     if (column->physical == PHYSICAL_I64) {
         column->i64[at] = (int64_t)value;
@@ -324,8 +339,8 @@ static void make_value(const struct generator *g, uint64_t row, uint64_t random,
     }
 }
 
-static void datagen_parse(struct format_parser *parser, struct format_block *block, size_t rows_max, struct arena *arena,
-                          struct format_rows *out) {
+static void datagen_parse(struct format_parser *parser, struct format_block *block, size_t rows_max,
+                          struct arena *arena, struct format_rows *out) {
     const struct format_reader *reader = parser->reader;
     int64_t now_ms = clock_ms(CLOCK_REALTIME);
     size_t left = (block->len - block->at) / DATAGEN_ROW_BYTES, rows = rows_max < left ? rows_max : left;

@@ -19,8 +19,8 @@ tide_status tide__datagen_validate(const struct table *table, tide_error *err) T
 void tide__datagen_init(struct datagen *datagen, const struct table *table);
 void tide__datagen_next(struct datagen *datagen, struct source_block *block, enum source_state *out_state);
 void tide__datagen_save(const struct source_place *place, struct strbuf *out);
-tide_status tide__datagen_restore(struct datagen *datagen, struct str saved, struct source_place *out, tide_error *err)
-    TIDE_CHECKED;
+tide_status tide__datagen_restore(struct datagen *datagen, struct str saved, struct source_place *out,
+                                  tide_error *err) TIDE_CHECKED;
 // Makes values of the numbers in a block.
 extern const struct format_class tide__datagen_format;
 

@@ -11,12 +11,13 @@ struct input_file {
     char *open_path;  // with the script's folder
     uint64_t size;    // when it was listed
     int64_t modified_ms;
-    char **partition_values;  // one a partition key, from `key=value` folders; NULL: the default partition, or not there
-    uint64_t start;           // where reading begins: > 0 after a restore
-    uint64_t start_line;      // number of the line there, from 1
-    uint64_t end;             // bytes read, once it has been read to its end
-    bool unterminated;        // its last row had no line end
-    bool finished;            // a watching job has read it to its end: it is not looked at again, whatever becomes of it
+    char *
+        *partition_values;  // one a partition key, from `key=value` folders; NULL: the default partition, or not there
+    uint64_t start;         // where reading begins: > 0 after a restore
+    uint64_t start_line;    // number of the line there, from 1
+    uint64_t end;           // bytes read, once it has been read to its end
+    bool unterminated;      // its last row had no line end
+    bool finished;          // a watching job has read it to its end: it is not looked at again, whatever becomes of it
     // Checksums of what stands before an offset, kept because a finished file is in every position that follows.
     bool hashed;
     uint64_t hashed_offset, head_hash, tail_hash;
@@ -55,11 +56,11 @@ struct source_block {
     char *data;
     size_t capacity;
     struct format_block bytes;
-    size_t file;           // index in the list
-    uint64_t offset;       // of data[0] in the file
-    uint64_t first_line;   // number of the line at data[0]; set when the block is reached in order
-    bool counted;          // first_line is set
-    bool last;             // of its file
+    size_t file;          // index in the list
+    uint64_t offset;      // of data[0] in the file
+    uint64_t first_line;  // number of the line at data[0]; set when the block is reached in order
+    bool counted;         // first_line is set
+    bool last;            // of its file
     uint32_t references;
 };
 
@@ -76,14 +77,15 @@ struct file_reader {
     size_t carry_len, carry_capacity;
 };
 // Fills a block; its length is 0 at the end of the last file.
-tide_status tide__file_reader_next(struct file_reader *reader, struct source_block *block, tide_error *err) TIDE_CHECKED;
+tide_status tide__file_reader_next(struct file_reader *reader, struct source_block *block,
+                                   tide_error *err) TIDE_CHECKED;
 // The error of a row that has no end. `start`: its first bytes.
 tide_status tide__row_too_long(const char *path, uint64_t line, struct str start, tide_error *err);
 void tide__file_reader_deinit(struct file_reader *reader);
 
 // A place in the input, between two rows.
 struct source_place {
-    size_t file;       // files.count: behind the last one
+    size_t file;  // files.count: behind the last one
     uint64_t offset;
     uint64_t line;     // from 1
     uint64_t rows;     // given out before it

@@ -162,7 +162,8 @@ static tide_status look_at(const struct listing *listing, const char *path, cons
 static tide_status enter(const struct listing *listing, const char *path, const char *open_path, int depth,
                          tide_error *err) {
     if (depth > FOLDER_DEPTH_MAX) {
-        return tide__fail(err, TIDE_ERR_IO, "folders below \"%s\" are nested more than %d deep", path, FOLDER_DEPTH_MAX);
+        return tide__fail(err, TIDE_ERR_IO, "folders below \"%s\" are nested more than %d deep", path,
+                          FOLDER_DEPTH_MAX);
     }
     DIR *folder = opendir(open_path);
     if (folder == NULL) return tide__fail_errno(err, errno, "can't read folder \"%s\"", path);
@@ -234,7 +235,8 @@ static tide_status missing(const struct option *option, const char *path, const 
 // What cannot be there when the job starts may still come to a table that is watched, if its folder is there.
 static tide_status list_path(const struct listing *listing, const struct option *option, const char *script_dir,
                              tide_error *err) {
-    char *open_path = tide__filesystem_path(script_dir, option->value), *path = tide__filesystem_path(NULL, option->value);
+    char *open_path = tide__filesystem_path(script_dir, option->value),
+         *path = tide__filesystem_path(NULL, option->value);
     struct stat info;
     tide_status status = TIDE_OK;
     bool there = stat(open_path, &info) == 0;
@@ -296,7 +298,8 @@ static int compare_paths(const void *a, const void *b) {
 }
 
 static void free_file(struct input_file *file, uint32_t partition_count) {
-    for (uint32_t p = 0; file->partition_values != NULL && p < partition_count; p++) tide__free(file->partition_values[p]);
+    for (uint32_t p = 0; file->partition_values != NULL && p < partition_count; p++)
+        tide__free(file->partition_values[p]);
     tide__free(file->partition_values);
     tide__free(file->path);
     tide__free(file->open_path);

@@ -56,7 +56,7 @@ struct file_sink {
     uint32_t partition_count;
     int32_t *partition_inputs;
     char **partition_names;
-    struct strbuf partition;       // scratch: the row's folder
+    struct strbuf partition;  // scratch: the row's folder
     uint64_t next_number;
     bool restored;
     struct published published;     // what is to be made again

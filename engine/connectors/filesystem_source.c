@@ -68,7 +68,8 @@ tide_status tide__row_too_long(const char *path, uint64_t line, struct str start
 
 // A byte order mark is no data. The block begins behind it.
 static void skip_bom(struct file_reader *reader, struct source_block *block, size_t *len, size_t *cut) {
-    if (reader->format->keeps_bom || reader->offset != 0 || *cut < 3 || memcmp(block->data, "\xEF\xBB\xBF", 3) != 0) return;
+    if (reader->format->keeps_bom || reader->offset != 0 || *cut < 3 || memcmp(block->data, "\xEF\xBB\xBF", 3) != 0)
+        return;
     memmove(block->data, block->data + 3, *len - 3);
     *len -= 3;
     *cut -= 3;

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PENDING_VERSION 2
+#define PENDING_VERSION  2
 #define FOLDER_DEPTH_MAX 16  // partition keys
 
 // --- encoding ---------------------------------------------------------------------------------------------------
@@ -89,8 +89,8 @@ tide_status tide__pending_open(struct str encoded, struct pending_reader *out, t
     out->version = (unsigned char)encoded.data[0];
     if (out->version < 1 || out->version > PENDING_VERSION) {
         return tide__fail(err, TIDE_ERR_SAVEPOINT,
-                          "the savepoint's list of output files has format %d, this program reads up to %d", out->version,
-                          PENDING_VERSION);
+                          "the savepoint's list of output files has format %d, this program reads up to %d",
+                          out->version, PENDING_VERSION);
     }
     out->rest = (struct str){encoded.data + 1, encoded.len - 1};
     bool ok = get_str(&out->rest, &out->run) && get_varint(&out->rest, &out->next_number) &&
@@ -113,7 +113,8 @@ static bool folder_is_inside(struct str folder) {
 
 tide_status tide__pending_next(struct pending_reader *reader, struct pending_file *out, tide_error *err) {
     struct str *in = &reader->rest;
-    if (!get_str(in, &out->folder) || !get_varint(in, &out->number) || !get_varint(in, &out->length)) return damaged(err);
+    if (!get_str(in, &out->folder) || !get_varint(in, &out->number) || !get_varint(in, &out->length))
+        return damaged(err);
     if (in->len < 8 || !folder_is_inside(out->folder)) return damaged(err);
     out->hash = 0;
     for (int i = 0; i < 8; i++) out->hash |= (uint64_t)(unsigned char)in->data[i] << (8 * i);
@@ -184,10 +185,13 @@ static tide_status verify_file(const char *path, const struct pending_file *file
     close(fd);
     if (error_number != 0) return tide__fail_errno(err, error_number, "can't read output file \"%s\"", path);
     if (length == file->length && hash == file->hash) return TIDE_OK;
-    tide__fail(err, TIDE_ERR_IO, "output file \"%s\" is not what the savepoint says: %llu bytes, checksum %016llx, "
-               "but it should have %llu bytes, checksum %016llx", path, (unsigned long long)length,
-               (unsigned long long)hash, (unsigned long long)file->length, (unsigned long long)file->hash);
-    return tide__fail_hint(err, "something else has written there; move it away and start with --from and an empty folder");
+    tide__fail(err, TIDE_ERR_IO,
+               "output file \"%s\" is not what the savepoint says: %llu bytes, checksum %016llx, "
+               "but it should have %llu bytes, checksum %016llx",
+               path, (unsigned long long)length, (unsigned long long)hash, (unsigned long long)file->length,
+               (unsigned long long)file->hash);
+    return tide__fail_hint(err,
+                           "something else has written there; move it away and start with --from and an empty folder");
 }
 
 static bool exists(const char *path) {
@@ -242,7 +246,8 @@ static bool is_hidden_of(const char *name, const char *run) {
 }
 
 // `path` is the sink's folder (its first `base_len` bytes) and a `key=value` folder below it.
-static tide_status walk(struct strbuf *path, size_t base_len, int depth, pending_visit_fn *visit, void *ctx, tide_error *err) {
+static tide_status walk(struct strbuf *path, size_t base_len, int depth, pending_visit_fn *visit, void *ctx,
+                        tide_error *err) {
     DIR *listing = opendir(path->data);
     if (listing == NULL) {
         return errno == ENOENT ? TIDE_OK : tide__fail_errno(err, errno, "can't read folder \"%s\"", path->data);
@@ -277,7 +282,8 @@ tide_status tide__pending_walk(const char *base, pending_visit_fn *visit, void *
     return status;
 }
 
-static tide_status remove_hidden(void *run, const char *folder_path, struct str folder, const char *name, tide_error *err) {
+static tide_status remove_hidden(void *run, const char *folder_path, struct str folder, const char *name,
+                                 tide_error *err) {
     (void)folder;
     if (!is_hidden_of(name, run)) return TIDE_OK;
     struct strbuf path = {0};
@@ -298,9 +304,11 @@ tide_status tide__pending_overwrite(const char *base, struct str folder, const c
     tide__strbuf_printf(&own, "part-%s-", run);
     DIR *listing = opendir(path.data);
     tide_status status = TIDE_OK;
-    if (listing == NULL && errno != ENOENT) status = tide__fail_errno(err, errno, "can't read folder \"%s\"", path.data);
+    if (listing == NULL && errno != ENOENT)
+        status = tide__fail_errno(err, errno, "can't read folder \"%s\"", path.data);
     for (struct dirent *entry; status == TIDE_OK && listing != NULL && (entry = readdir(listing)) != NULL;) {
-        if (entry->d_name[0] == '.' || entry->d_name[0] == '_' || strncmp(entry->d_name, own.data, own.len) == 0) continue;
+        if (entry->d_name[0] == '.' || entry->d_name[0] == '_' || strncmp(entry->d_name, own.data, own.len) == 0)
+            continue;
         struct stat info;
         bool file = fstatat(dirfd(listing), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(info.st_mode);
         if (file && unlinkat(dirfd(listing), entry->d_name, 0) != 0 && errno != ENOENT) {

@@ -12,7 +12,7 @@ struct pending_file {
     struct str folder;  // below the sink's: "" or `key=value/`
     uint64_t number;
     uint64_t length;
-    uint64_t hash;      // XXH3 of the content
+    uint64_t hash;  // XXH3 of the content
 };
 
 // Version 2: byte version; varint run length, run; varint next number, files; a file: varint folder length, folder,
@@ -33,7 +33,8 @@ tide_status tide__pending_open(struct str encoded, struct pending_reader *out, t
 tide_status tide__pending_next(struct pending_reader *reader, struct pending_file *out, tide_error *err) TIDE_CHECKED;
 // Behind the last file. `length` is the offset.
 tide_status tide__pending_again_count(struct pending_reader *reader, uint64_t *out, tide_error *err) TIDE_CHECKED;
-tide_status tide__pending_again_next(struct pending_reader *reader, struct pending_file *out, tide_error *err) TIDE_CHECKED;
+tide_status tide__pending_again_next(struct pending_reader *reader, struct pending_file *out,
+                                     tide_error *err) TIDE_CHECKED;
 // Whether all of a list can be read.
 tide_status tide__pending_check(struct str encoded, tide_error *err) TIDE_CHECKED;
 
@@ -52,7 +53,8 @@ tide_status tide__pending_sync_folder(const char *base, struct str folder, tide_
 // Removes the visible files of a folder that are not of the run: INSERT OVERWRITE.
 tide_status tide__pending_overwrite(const char *base, struct str folder, const char *run, tide_error *err) TIDE_CHECKED;
 // Calls `visit` for each name in the sink's folder and the `key=value` folders below it. `folder` is as in struct pending_file.
-typedef tide_status pending_visit_fn(void *ctx, const char *folder_path, struct str folder, const char *name, tide_error *err);
+typedef tide_status pending_visit_fn(void *ctx, const char *folder_path, struct str folder, const char *name,
+                                     tide_error *err);
 tide_status tide__pending_walk(const char *base, pending_visit_fn *visit, void *ctx, tide_error *err) TIDE_CHECKED;
 // Removes hidden files of a run, at any depth.
 tide_status tide__pending_sweep(const char *base, const char *run, tide_error *err) TIDE_CHECKED;

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define POSITION_VERSION 1
-#define CHECKED_BYTES ((uint64_t)POSITION_CHECKED_BYTES)
+#define CHECKED_BYTES    ((uint64_t)POSITION_CHECKED_BYTES)
 
 enum { FLAG_CURRENT = 1, FLAG_UNTERMINATED = 2, FLAG_FINISHED = 4 };
 
@@ -67,8 +67,8 @@ static void put_fixed(struct strbuf *out, uint64_t value) {
 }
 
 // Offset and line of file i at a place; false if it has not been begun.
-static bool file_offset(const struct input_files *files, size_t i, const struct source_place *place, uint64_t *out_offset,
-                        uint64_t *out_line) {
+static bool file_offset(const struct input_files *files, size_t i, const struct source_place *place,
+                        uint64_t *out_offset, uint64_t *out_line) {
     const struct input_file *file = &files->items[i];
     *out_offset = i < place->file ? file->end : i == place->file ? place->offset : file->start;
     *out_line = i == place->file ? place->line : i < place->file ? 0 : file->start_line;
@@ -80,7 +80,8 @@ static tide_status put_file(struct input_file *file, uint64_t flags, uint64_t of
     if (!file->hashed || file->hashed_offset != offset) {
         file->head_hash = file->tail_hash = 0;
         // A file that is gone or shorter by now has been read all the same; restoring will say so.
-        if (!hash_before(file->open_path, offset, &file->head_hash, &file->tail_hash) && errno != ENOENT && errno != 0) {
+        if (!hash_before(file->open_path, offset, &file->head_hash, &file->tail_hash) && errno != ENOENT &&
+            errno != 0) {
             return tide__fail_errno(err, errno, "can't read input file \"%s\"", file->path);
         }
         file->hashed = true;
@@ -114,7 +115,8 @@ tide_status tide__position_save(struct input_files *files, const struct source_p
         uint64_t flags = i == place->file ? FLAG_CURRENT : 0;
         if (file->finished || (files->watched && i < place->file)) flags |= FLAG_FINISHED;
         // The thread that reads may come to the file's end just now; it sets the end last.
-        if (offset == __atomic_load_n(&file->end, __ATOMIC_ACQUIRE) && __atomic_load_n(&file->unterminated, __ATOMIC_RELAXED))
+        if (offset == __atomic_load_n(&file->end, __ATOMIC_ACQUIRE) &&
+            __atomic_load_n(&file->unterminated, __ATOMIC_RELAXED))
             flags |= FLAG_UNTERMINATED;
         TIDE_TRY(put_file(file, flags, offset, line, out, err));
     }
@@ -159,7 +161,8 @@ static bool get_file(struct str *in, struct saved_file *out) {
 }
 
 static tide_status changed_error(tide_error *err, const struct saved_file *saved, const char *what) {
-    tide__fail(err, TIDE_ERR_REFUSED, "input file \"%.*s\" has changed since the savepoint: %s", STR_ARG(saved->path), what);
+    tide__fail(err, TIDE_ERR_REFUSED, "input file \"%.*s\" has changed since the savepoint: %s", STR_ARG(saved->path),
+               what);
     return tide__fail_hint(err, "bring the old file back, or go on from byte %llu with --accept-changed-input",
                            (unsigned long long)saved->offset);
 }
@@ -170,8 +173,8 @@ static void compare_with_saved(const struct input_file *file, const struct saved
     uint64_t head = 0, tail = 0;
     what[0] = '\0';
     if (file->size < saved->offset) {
-        snprintf(what, size, "%llu bytes of %llu had been read, now it has %llu", offset, (unsigned long long)saved->size,
-                 now);
+        snprintf(what, size, "%llu bytes of %llu had been read, now it has %llu", offset,
+                 (unsigned long long)saved->size, now);
     } else if (file->size < saved->size) {
         snprintf(what, size, "it had %llu bytes, now it has %llu", (unsigned long long)saved->size, now);
     } else if (!hash_before(file->open_path, saved->offset, &head, &tail)) {
@@ -265,7 +268,7 @@ static tide_status restore_file(struct input_files *files, const struct saved_fi
     }
     char what[256];
     file->start = file->end = saved->offset;
-    file->start_line = saved->line > 0             ? saved->line
+    file->start_line = saved->line > 0              ? saved->line
                        : file->size > saved->offset ? tide__line_at(file->open_path, saved->offset)
                                                     : 1;
     file->unterminated = (saved->flags & FLAG_UNTERMINATED) != 0;
@@ -313,12 +316,14 @@ tide_status tide__position_restore(struct input_files *files, struct str saved, 
     *out = (struct source_place){.line = 1};
     if (saved.len == 0) return damaged(err);
     if (saved.data[0] != POSITION_VERSION) {
-        return tide__fail(err, TIDE_ERR_SAVEPOINT, "the savepoint's input position has format %d, this program reads %d",
-                          saved.data[0], POSITION_VERSION);
+        return tide__fail(err, TIDE_ERR_SAVEPOINT,
+                          "the savepoint's input position has format %d, this program reads %d", saved.data[0],
+                          POSITION_VERSION);
     }
     struct str in = {saved.data + 1, saved.len - 1};
     uint64_t count = 0;
-    if (!get_varint(&in, &out->rows) || !get_varint(&in, &out->skipped) || !get_varint(&in, &count)) return damaged(err);
+    if (!get_varint(&in, &out->rows) || !get_varint(&in, &out->skipped) || !get_varint(&in, &count))
+        return damaged(err);
     struct str current = {"", 0};
     for (uint64_t i = 0; i < count; i++) {
         struct saved_file file = {0};
@@ -347,13 +352,18 @@ bool tide__position_list(struct str saved, struct arena *arena, struct position_
     *out_count = 0;
     if (saved.len == 0 || saved.data[0] != POSITION_VERSION) return false;
     struct str in = {saved.data + 1, saved.len - 1};
-    if (!get_varint(&in, &rows) || !get_varint(&in, &skipped) || !get_varint(&in, &count) || count > in.len) return false;
+    if (!get_varint(&in, &rows) || !get_varint(&in, &skipped) || !get_varint(&in, &count) || count > in.len)
+        return false;
     struct position_file *files = ARENA_ARRAY(arena, struct position_file, count + 1);
     for (uint64_t i = 0; i < count; i++) {
         struct saved_file file;
         if (!get_file(&in, &file)) return false;
-        files[i] = (struct position_file){file.path, file.size, file.offset, file.line,
-                                          (file.flags & FLAG_FINISHED) != 0, (file.flags & FLAG_CURRENT) != 0};
+        files[i] = (struct position_file){file.path,
+                                          file.size,
+                                          file.offset,
+                                          file.line,
+                                          (file.flags & FLAG_FINISHED) != 0,
+                                          (file.flags & FLAG_CURRENT) != 0};
     }
     *out = files;
     *out_count = count;

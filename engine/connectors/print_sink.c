@@ -23,7 +23,8 @@ struct print_sink {
 
 tide_status tide__print_validate(const struct table *table, tide_error *err) {
     const struct option *option = tide__table_option(table, "standard-error");
-    if (option == NULL || tide__str_ieq_c(option->value, "true") || tide__str_ieq_c(option->value, "false")) return TIDE_OK;
+    if (option == NULL || tide__str_ieq_c(option->value, "true") || tide__str_ieq_c(option->value, "false"))
+        return TIDE_OK;
     return tide__fail_at(err, TIDE_ERR_VALIDATE, option->value_pos,
                          "option 'standard-error' must be 'true' or 'false', not '%.*s'", STR_ARG(option->value));
 }

@@ -30,7 +30,8 @@ static char *path_of(const struct published *published, size_t at) {
 // The number in part-<run>-<number>; false if the name is not one.
 static bool parse_name(const char *name, const char *run, uint64_t *out) {
     size_t run_len = strlen(run);
-    if (strncmp(name, "part-", 5) != 0 || strncmp(name + 5, run, run_len) != 0 || name[5 + run_len] != '-') return false;
+    if (strncmp(name, "part-", 5) != 0 || strncmp(name + 5, run, run_len) != 0 || name[5 + run_len] != '-')
+        return false;
     const char *digits = name + 6 + run_len;
     if (*digits == '\0' || strspn(digits, "0123456789") != strlen(digits) || strlen(digits) > 19) return false;
     *out = strtoull(digits, NULL, 10);
@@ -38,7 +39,8 @@ static bool parse_name(const char *name, const char *run, uint64_t *out) {
 }
 
 static struct published_file *add(struct published *published, struct str folder, uint64_t number) {
-    published->items = tide__grow(published->items, &published->capacity, published->count + 1, sizeof(*published->items));
+    published->items = tide__grow(published->items, &published->capacity, published->count + 1,
+                                  sizeof(*published->items));
     struct published_file *item = &published->items[published->count++];
     *item = (struct published_file){.folder = tide__strndup(folder.data, folder.len), .number = number};
     return item;
@@ -147,7 +149,8 @@ tide_status tide__published_load(struct published *published, const char *base, 
     TIDE_TRY(tide__pending_walk(base, found, &search, err));
     TIDE_TRY(check_gaps(published, listed, out_next_number, err));
     if (published->count > 1) qsort(published->items, published->count, sizeof(*published->items), compare_places);
-    for (size_t i = 0; i < published->count; i++) published->left += published->items[i].offset < published->items[i].length;
+    for (size_t i = 0; i < published->count; i++)
+        published->left += published->items[i].offset < published->items[i].length;
     return TIDE_OK;
 }
 
@@ -185,18 +188,21 @@ static bool has_more(const struct published_file *item) {
 bool tide__published_is_over(const struct published *published, size_t *at) {
     while (!has_more(&published->items[*at])) {
         size_t next = *at + 1;
-        if (next == published->count || strcmp(published->items[next].folder, published->items[*at].folder) != 0) return true;
+        if (next == published->count || strcmp(published->items[next].folder, published->items[*at].folder) != 0)
+            return true;
         *at = next;
     }
     return false;
 }
 
-static tide_status differs(const struct published *published, size_t at, uint64_t offset, const char *what, tide_error *err) {
+static tide_status differs(const struct published *published, size_t at, uint64_t offset, const char *what,
+                           tide_error *err) {
     char *path = path_of(published, at);
     tide__fail(err, TIDE_ERR_RUNTIME, "output file \"%s\" differs at byte %llu from what the job makes now: %s", path,
                (unsigned long long)offset, what);
     tide__free(path);
-    return tide__fail_hint(err, "the job goes on from an older checkpoint and must make the same rows again: bring back its "
+    return tide__fail_hint(err,
+                           "the job goes on from an older checkpoint and must make the same rows again: bring back its "
                            "script, input and output files, or begin anew with --restart");
 }
 
@@ -206,7 +212,8 @@ static tide_status open_item(struct published *published, size_t at, tide_error 
     char *path = path_of(published, at);
     published->fd = open(path, O_RDONLY | O_CLOEXEC);
     published->open = at;
-    tide_status status = published->fd >= 0 ? TIDE_OK : tide__fail_errno(err, errno, "can't read output file \"%s\"", path);
+    tide_status status = published->fd >= 0 ? TIDE_OK
+                                            : tide__fail_errno(err, errno, "can't read output file \"%s\"", path);
     tide__free(path);
     return status;
 }

@@ -17,11 +17,11 @@ struct published_file {
 
 // One stream for each folder: its files in the order of their numbers.
 struct published {
-    const char *base, *run;  // borrowed
+    const char *base, *run;        // borrowed
     struct published_file *items;  // by folder, then by number
     size_t count, capacity;
-    size_t left;      // files with bytes that have not been made again
-    int fd;           // of items[open]; -1: none is open
+    size_t left;  // files with bytes that have not been made again
+    int fd;       // of items[open]; -1: none is open
     size_t open;
     struct strbuf scratch;
 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define POSITION_VERSION 1
-#define SKIP_ROWS 1024
+#define SKIP_ROWS        1024
 
 struct format_reader {
     const struct row_source_class *class;
@@ -23,8 +23,8 @@ struct format_parser {
     struct format_reader *reader;  // the only parser's
 };
 
-tide_status tide__row_source_open(const struct row_source_class *class, const char *script_dir, const struct format_env *env,
-                                  struct format_reader **out, tide_error *err) {
+tide_status tide__row_source_open(const struct row_source_class *class, const char *script_dir,
+                                  const struct format_env *env, struct format_reader **out, tide_error *err) {
     struct format_reader *reader = tide__calloc(1, sizeof *reader);
     reader->class = class;
     reader->column_count = env->read_count;
@@ -76,7 +76,8 @@ static void parse(struct format_parser *parser, struct format_block *block, size
     block->at = block->len;
 }
 
-void tide__row_source_next(const struct format_reader *reader, struct source_block *block, enum source_state *out_state) {
+void tide__row_source_next(const struct format_reader *reader, struct source_block *block,
+                           enum source_state *out_state) {
     static const char nothing[FORMAT_PADDING] = "";
     block->bytes = (struct format_block){.data = nothing, .len = reader->ended ? 0 : 1};
     block->file = 0;
@@ -101,7 +102,8 @@ static tide_status skip(struct format_reader *reader, uint64_t rows, tide_error 
     while (rows > 0 && got > 0 && status == TIDE_OK) {
         tide__arena_reset(&arena);
         for (uint32_t i = 0; i < reader->column_count; i++) columns[i].type = reader->types[i];
-        status = reader->class->read(reader->source, rows < SKIP_ROWS ? (size_t)rows : SKIP_ROWS, &arena, columns, &got, err);
+        status = reader->class->read(reader->source, rows < SKIP_ROWS ? (size_t)rows : SKIP_ROWS, &arena, columns, &got,
+                                     err);
         rows -= got;
     }
     if (status == TIDE_OK && rows > 0)
@@ -112,7 +114,8 @@ static tide_status skip(struct format_reader *reader, uint64_t rows, tide_error 
     return status;
 }
 
-tide_status tide__row_source_restore(struct format_reader *reader, struct str saved, struct source_place *out, tide_error *err) {
+tide_status tide__row_source_restore(struct format_reader *reader, struct str saved, struct source_place *out,
+                                     tide_error *err) {
     if (saved.len != 9 || saved.data[0] != POSITION_VERSION)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the position of a source can't be read");
     *out = (struct source_place){.line = 1};
@@ -128,7 +131,8 @@ const struct format_class tide__row_source_format = {
     .parser_free = parser_free,
 };
 
-const struct row_source_class *tide__row_source_find(const struct row_source_class *const *classes, const struct table *table) {
+const struct row_source_class *tide__row_source_find(const struct row_source_class *const *classes,
+                                                     const struct table *table) {
     const struct option *connector = tide__table_option(table, "connector");
     for (size_t i = 0; connector != NULL && classes != NULL && classes[i] != NULL; i++)
         if (tide__str_eq_c(connector->value, classes[i]->connector)) return classes[i];

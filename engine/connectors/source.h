@@ -17,16 +17,16 @@ struct parsed_batch {
     struct source_batch batch;  // the first member: what callers see
     struct parsed_batch *next;  // of the free list, or of the block's batches
     struct source_block *block;
-    size_t start;               // offset in the block of the first row
-    size_t end;                 // offset behind the last row and what was skipped behind it
-    uint64_t lines_after;       // line ends of the block before `end`
-    const uint32_t *row_ends;   // offset in the block behind each row
-    const uint32_t *skips;      // see struct format_rows
+    size_t start;              // offset in the block of the first row
+    size_t end;                // offset behind the last row and what was skipped behind it
+    uint64_t lines_after;      // line ends of the block before `end`
+    const uint32_t *row_ends;  // offset in the block behind each row
+    const uint32_t *skips;     // see struct format_rows
     size_t skip_count;
-    tide_error *error;          // of the row behind the last one
-    bool error_in_data;         // its line counts from the block's first, which is 1
+    tide_error *error;                     // of the row behind the last one
+    bool error_in_data;                    // its line counts from the block's first, which is 1
     uint64_t rows_before, skipped_before;  // in the whole input; set when the batch's turn comes
-    size_t charged;             // bytes charged to the budget
+    size_t charged;                        // bytes charged to the budget
 };
 
 enum read_kind { READ_FIELD, READ_PARTITION, READ_PATH, READ_NAME, READ_SIZE, READ_MODIFIED };
@@ -48,7 +48,7 @@ struct scan {
     struct format_read *field_reads;
     struct scan_read *reads;  // node->scan.read_count
     size_t batch_rows_max;
-    int64_t started_ms;       // batch mode: CURRENT_TIMESTAMP of all rows
+    int64_t started_ms;  // batch mode: CURRENT_TIMESTAMP of all rows
 };
 tide_status tide__scan_init(struct scan *scan, const struct source_env *env, tide_error *err) TIDE_CHECKED;
 void tide__scan_deinit(struct scan *scan);
@@ -68,7 +68,7 @@ void tide__scan_parse(struct scan_parser *parser, const struct input_file *file,
 struct source_slot {
     struct source_block *block;  // its length is 0 at the end of input
     struct parsed_batch *first, *last;
-    tide_status status;          // reading failed
+    tide_status status;  // reading failed
     tide_error error;
     bool done;
 };
@@ -82,13 +82,13 @@ struct source_reader {
     struct datagen datagen;
     const struct row_source_class *row_source;  // NULL: it is none of those
     char *script_dir;
-    int64_t monitor_interval_ms;     // 0: files are read once
-    int64_t looked_ms;               // when new files were last looked for
+    int64_t monitor_interval_ms;  // 0: files are read once
+    int64_t looked_ms;            // when new files were last looked for
     struct memory_budget *budget;
     uint32_t workers_wanted;
-    uint32_t workers;          // of the files known now
+    uint32_t workers;  // of the files known now
     // Free blocks and batches.
-    pthread_mutex_t lock;      // of all that follows
+    pthread_mutex_t lock;  // of all that follows
     struct source_block *free_blocks;
     struct parsed_batch *free_batches;
     // Parsing in threads (source_workers.c).
@@ -102,11 +102,11 @@ struct source_reader {
     uint32_t thread_count;
     // The caller's side.
     bool started, ended;
-    struct scan_parser parser;      // workers == 0
-    struct source_block *block;     // workers == 0: being parsed
+    struct scan_parser parser;           // workers == 0
+    struct source_block *block;          // workers == 0: being parsed
     struct parsed_batch *given_batches;  // of the block whose turn it is
-    struct source_place place;      // behind what was given out
-    uint64_t line;                  // at the end of the counted blocks of the current file
+    struct source_place place;           // behind what was given out
+    uint64_t line;                       // at the end of the counted blocks of the current file
     size_t line_file;
     tide_status failed;
     tide_error failure;

@@ -48,8 +48,8 @@ static tide_status open_input(struct source_reader *reader, const struct source_
     reader->monitor_interval_ms = tide__monitor_interval_ms(table);
     if (reader->monitor_interval_ms > 0 && env->plan->settings.batch_mode) {
         const struct option *option = tide__table_option(table, "source.monitor-interval");
-        tide__fail_at(err, TIDE_ERR_PLAN, option->key_pos, "table \"%s\" is watched and never ends: batch mode can't read it",
-                      table->name);
+        tide__fail_at(err, TIDE_ERR_PLAN, option->key_pos,
+                      "table \"%s\" is watched and never ends: batch mode can't read it", table->name);
         return tide__fail_hint(err, "remove 'source.monitor-interval', or the SET of 'execution.runtime-mode'");
     }
     reader->is_stream = tide__is_stream(table);
@@ -60,11 +60,12 @@ static tide_status open_input(struct source_reader *reader, const struct source_
     if (reader->is_datagen) tide__datagen_init(&reader->datagen, table);
     if (reader->is_stream) TIDE_TRY(check_only_stream(env, err));
     files->items = tide__calloc(1, sizeof(*files->items));
-    files->items[0] = (struct input_file){
-        .path = tide__strdup(reader->row_source != NULL ? reader->row_source->connector
-                             : reader->is_stream        ? "standard input"
-                                                        : "datagen"),
-         .open_path = tide__strdup("-"), .start_line = 1};
+    files->items[0] = (struct input_file){.path = tide__strdup(reader->row_source != NULL
+                                                                   ? reader->row_source->connector
+                                                               : reader->is_stream ? "standard input"
+                                                                                   : "datagen"),
+                                          .open_path = tide__strdup("-"),
+                                          .start_line = 1};
     files->count = files->capacity = 1;
     return TIDE_OK;
 }
@@ -106,8 +107,10 @@ tide_status tide__source_open(const struct source_env *env, struct source_reader
     reader->file_reader.format = reader->scan.format;
     reader->file_reader.format_reader = reader->scan.format_reader;
     reader->file_reader.block_bytes = BLOCK_BYTES;
-    reader->stream = (struct stream_reader){
-        .fd = 0, .format = reader->scan.format, .format_reader = reader->scan.format_reader, .block_bytes = BLOCK_BYTES};
+    reader->stream = (struct stream_reader){.fd = 0,
+                                            .format = reader->scan.format,
+                                            .format_reader = reader->scan.format_reader,
+                                            .block_bytes = BLOCK_BYTES};
     *out = reader;
     return TIDE_OK;
 }
@@ -286,8 +289,8 @@ static tide_status look_again(struct source_reader *reader, bool *out_found, tid
     if (reader->looked_ms == 0) reader->looked_ms = now;
     if (now - reader->looked_ms < reader->monitor_interval_ms) return TIDE_OK;
     reader->looked_ms = now;
-    TIDE_TRY(tide__filesystem_look(reader->scan.node->scan.table, reader->script_dir, &reader->file_reader.files, out_found,
-                                   err));
+    TIDE_TRY(tide__filesystem_look(reader->scan.node->scan.table, reader->script_dir, &reader->file_reader.files,
+                                   out_found, err));
     if (!*out_found) return TIDE_OK;
     tide__workers_stop(reader);
     reader->stop = reader->read_ended = reader->ended = false;
@@ -312,7 +315,8 @@ static tide_status next_batch(struct source_reader *reader, struct parsed_batch 
         } else {
             TIDE_TRY(parse_next(reader, out, out_state, err));
         }
-        if (*out_state != SOURCE_END || reader->is_stream || reader->is_datagen || reader->row_source != NULL) return TIDE_OK;
+        if (*out_state != SOURCE_END || reader->is_stream || reader->is_datagen || reader->row_source != NULL)
+            return TIDE_OK;
         reader->place.file = reader->file_reader.files.count;
         reader->place.offset = 0;
         if (reader->monitor_interval_ms == 0) return TIDE_OK;
@@ -351,8 +355,8 @@ static uint64_t count_lines(const char *data, size_t len) {
     return lines;
 }
 
-tide_status tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows, struct strbuf *out,
-                              tide_error *err) {
+tide_status tide__source_save(struct source_reader *reader, const struct source_batch *batch, size_t rows,
+                              struct strbuf *out, tide_error *err) {
     struct source_place place = reader->place;
     const struct source_block *block = NULL;
     size_t at = 0;
@@ -393,7 +397,8 @@ tide_status tide__source_restore(struct source_reader *reader, struct str saved,
         files->items[0].start_line = reader->place.line;
         return TIDE_OK;
     }
-    if (reader->row_source != NULL) return tide__row_source_restore(reader->scan.format_reader, saved, &reader->place, err);
+    if (reader->row_source != NULL)
+        return tide__row_source_restore(reader->scan.format_reader, saved, &reader->place, err);
     if (reader->is_datagen) return tide__datagen_restore(&reader->datagen, saved, &reader->place, err);
     TIDE_TRY(tide__position_restore(files, saved, changed, &reader->place, err));
     reader->file_reader.current = reader->place.file;
@@ -406,7 +411,8 @@ tide_status tide__source_restore(struct source_reader *reader, struct str saved,
 
 void tide__source_stats(const struct source_reader *reader, struct source_stats *out) {
     *out = (struct source_stats){.rows_skipped = reader->place.skipped, .bytes_read = reader->bytes_read};
-    for (size_t i = 0; i < reader->file_reader.files.count; i++) out->bytes_total += reader->file_reader.files.items[i].size;
+    for (size_t i = 0; i < reader->file_reader.files.count; i++)
+        out->bytes_total += reader->file_reader.files.items[i].size;
 }
 
 // --- closing ----------------------------------------------------------------------------------------------------

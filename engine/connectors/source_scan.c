@@ -16,7 +16,10 @@ static const struct {
     const char *key;
     enum read_kind kind;
 } metadata[] = {
-    {"file.path", READ_PATH}, {"file.name", READ_NAME}, {"file.size", READ_SIZE}, {"file.modification-time", READ_MODIFIED},
+    {"file.path", READ_PATH},
+    {"file.name", READ_NAME},
+    {"file.size", READ_SIZE},
+    {"file.modification-time", READ_MODIFIED},
 };
 
 static int64_t now_ms(void) {
@@ -141,8 +144,8 @@ static struct str file_name(const char *path) {
     return tide__str(slash != NULL ? slash + 1 : path);
 }
 
-static void file_column(const struct scan *scan, const struct scan_read *read, const struct input_file *file, size_t rows,
-                        struct arena *arena, struct column *out) {
+static void file_column(const struct scan *scan, const struct scan_read *read, const struct input_file *file,
+                        size_t rows, struct arena *arena, struct column *out) {
     tide__column_init(out, read->column->type, rows, read->kind == READ_PARTITION, arena);
     if (rows == 0) return;
     switch (read->kind) {
@@ -233,7 +236,8 @@ static void null_time_error(const struct scan *scan, const struct input_file *fi
     tide_error *error = new_error(out, true);
     tide__fail(error, TIDE_ERR_RUNTIME, "the event time in column \"%s\" is NULL",
                scan->node->fields[scan->node->scan.time_column].name);
-    tide__fail_hint(error, "a row without event time belongs to no window: correct the line or take it out of the input");
+    tide__fail_hint(error,
+                    "a row without event time belongs to no window: correct the line or take it out of the input");
     size_t place = row > 0 ? out->row_ends[row - 1] : out->start;
     locate(error, file, block, place);
 }
@@ -297,7 +301,8 @@ void tide__scan_parse(struct scan_parser *parser, const struct input_file *file,
     out->end = block->bytes.at;
     out->lines_after = block->bytes.lines;
     if (rows.fault.is_set) format_error(&rows.fault, file, block, out);
-    const tide_error *failure = scan->format == &tide__row_source_format ? tide__row_source_failure(scan->format_reader) : NULL;
+    const tide_error *failure = scan->format == &tide__row_source_format ? tide__row_source_failure(scan->format_reader)
+                                                                         : NULL;
     if (failure != NULL) *new_error(out, false) = *failure;
     struct batch in = {.rows = rows.rows, .column_count = read_count};
     in.columns = ARENA_ARRAY(arena, struct column, read_count + 1);

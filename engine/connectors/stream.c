@@ -80,8 +80,9 @@ static void drop_carry(struct stream_reader *reader, size_t len) {
 static tide_status other_input(const struct stream_reader *reader, tide_error *err) {
     tide__fail(err, TIDE_ERR_REFUSED, "standard input does not begin with the %llu bytes that had been read before",
                (unsigned long long)reader->skip_offset);
-    return tide__fail_hint(err, "feed the same input from its beginning, or use --accept-changed-input if it goes on where the "
-                                "old one stopped");
+    return tide__fail_hint(
+        err, "feed the same input from its beginning, or use --accept-changed-input if it goes on where the "
+             "old one stopped");
 }
 
 // Passes over bytes that had been read before. *out_done: all of them have come.
@@ -124,7 +125,8 @@ static tide_status gather(struct stream_reader *reader, size_t *out_cut, tide_er
         size_t len = reader->carry.len - before;
         bool line_end = len > 0 && (memchr(fresh, '\n', len) != NULL || memchr(fresh, '\r', len) != NULL);
         if (line_end || reader->ended || before == 0) {
-            *out_cut = reader->format->split(reader->format_reader, reader->carry.data, reader->carry.len, reader->ended);
+            *out_cut = reader->format->split(reader->format_reader, reader->carry.data, reader->carry.len,
+                                             reader->ended);
         }
         if (*out_cut == 0 && reader->carry.len >= FORMAT_ROW_BYTES_MAX) {
             return tide__row_too_long("standard input", reader->line, tide__strbuf_str(&reader->carry), err);
@@ -240,13 +242,15 @@ tide_status tide__stream_restore(struct stream_reader *reader, struct str saved,
                                  struct source_place *out, tide_error *err) {
     *out = (struct source_place){.line = 1};
     if (saved.len > 0 && saved.data[0] != STREAM_VERSION) {
-        return tide__fail(err, TIDE_ERR_REFUSED, "the savepoint is of a job that read files, this one reads standard input");
+        return tide__fail(err, TIDE_ERR_REFUSED,
+                          "the savepoint is of a job that read files, this one reads standard input");
     }
     struct str in = {saved.data + 1, saved.len > 0 ? saved.len - 1 : 0};
     uint64_t ahead = 0;
-    bool ok = saved.len > 0 && get_varint(&in, &out->rows) && get_varint(&in, &out->skipped) && get_varint(&in, &out->line) &&
-              get_varint(&in, &reader->skip_offset) && get_fixed(&in, &reader->skip_head_hash) &&
-              get_fixed(&in, &reader->skip_tail_hash) && get_varint(&in, &ahead) && ahead == in.len;
+    bool ok = saved.len > 0 && get_varint(&in, &out->rows) && get_varint(&in, &out->skipped) &&
+              get_varint(&in, &out->line) && get_varint(&in, &reader->skip_offset) &&
+              get_fixed(&in, &reader->skip_head_hash) && get_fixed(&in, &reader->skip_tail_hash) &&
+              get_varint(&in, &ahead) && ahead == in.len;
     if (!ok) return tide__fail(err, TIDE_ERR_SAVEPOINT, "the savepoint's input position is damaged");
     out->offset = reader->skip = reader->skip_offset;
     if (changed == CHANGED_INPUT_REFUSE) return TIDE_OK;

@@ -65,7 +65,8 @@ static void append_literal(const struct expr *expr, struct strbuf *out) {
 static bool is_infix(const struct expr *call) {
     const char *name = call->function->name;
     if (call->arg_count < 2) return false;
-    return !isalpha((unsigned char)name[0]) || strcmp(name, "AND") == 0 || strcmp(name, "OR") == 0 || strcmp(name, "LIKE") == 0;
+    return !isalpha((unsigned char)name[0]) || strcmp(name, "AND") == 0 || strcmp(name, "OR") == 0 ||
+           strcmp(name, "LIKE") == 0;
 }
 
 static void append_call(const struct expr *call, const struct plan_node *input, struct strbuf *out) {

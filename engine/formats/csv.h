@@ -10,7 +10,7 @@ struct csv_options {
     int escape;  // -1: there is none
     bool allow_comments, ignore_errors;
     bool has_null;
-    struct str null_literal;  // points into the table's options
+    struct str null_literal;       // points into the table's options
     struct str element_delimiter;  // likewise
 };
 

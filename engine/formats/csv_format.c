@@ -72,7 +72,8 @@ static size_t csv_split(const struct format_reader *reader, const char *data, si
     return tide__csv_split(&reader->options, data, len, at_end);
 }
 
-bool tide__partition_value(const struct type *type, struct str text, struct arena *arena, struct column *column, size_t row) {
+bool tide__partition_value(const struct type *type, struct str text, struct arena *arena, struct column *column,
+                           size_t row) {
     struct csv_field field = {.column = *column};
     return tide__csv_field_init(&field, type) && field.kind != CSV_NESTED &&
            tide__csv_cell(&field, text, arena, row) == CSV_CELL_OK;

@@ -102,7 +102,8 @@ static bool value_text(const struct column *column, const struct type *type, siz
     case TYPE_FLOAT: tide__float_print((float)column->f64[row], out); return false;
     case TYPE_DOUBLE: tide__double_print(column->f64[row], out); return false;
     case TYPE_DECIMAL:
-        tide__java_print_decimal(column->physical == PHYSICAL_I128 ? column->i128[row] : column->i64[row], type->scale, out);
+        tide__java_print_decimal(column->physical == PHYSICAL_I128 ? column->i128[row] : column->i64[row], type->scale,
+                                 out);
         return false;
     case TYPE_CHAR:
     case TYPE_VARCHAR: tide__strbuf_append_str(out, column->str[row]); return true;

@@ -23,9 +23,9 @@ struct format_read {
 
 struct format_env {
     const struct table *table;
-    uint32_t field_count;            // fields of a whole row in the file
+    uint32_t field_count;  // fields of a whole row in the file
     uint32_t read_count;
-    const struct format_read *reads; // ascending positions
+    const struct format_read *reads;  // ascending positions
 };
 
 // Whole rows in memory; `at` moves on as rows are parsed.
@@ -78,7 +78,8 @@ struct format_class {
     void (*parse)(struct format_parser *parser, struct format_block *block, size_t rows_max, struct arena *arena,
                   struct format_rows *out);
     // One value by the format's rules, for partition columns: stored in column[row]. False if it is none.
-    bool (*parse_value)(const struct type *type, struct str text, struct arena *arena, struct column *column, size_t row);
+    bool (*parse_value)(const struct type *type, struct str text, struct arena *arena, struct column *column,
+                        size_t row);
     void (*parser_free)(struct format_parser *parser);
 
     // fields[i]: the type of a file row's field i.

@@ -181,7 +181,8 @@ static void fraction_parse(struct str text, size_t *at, int64_t *out_nanos) {
 }
 
 // `HH:mm:ss[.fraction]`. SMART: 24:00:00 is midnight, *out_day says that it is the next day's.
-static bool iso_time(struct str text, size_t *at, const struct java_time_format *format, int64_t *out_nanos, int *out_day) {
+static bool iso_time(struct str text, size_t *at, const struct java_time_format *format, int64_t *out_nanos,
+                     int *out_day) {
     int hour = 0, minute = 0, second = 0;
     int64_t nanos = 0;
     if (!two_digits(text, at, &hour) || !literal(text, at, ':') || !two_digits(text, at, &minute)) return false;
@@ -219,7 +220,8 @@ bool tide__java_timestamp(struct str text, const struct java_time_format *format
     int day = 0;
     if (!iso_date(text, &at, format->strict, &days)) return false;
     char separator = at < text.len ? text.data[at++] : '\0';
-    if (separator != format->separator && !(format->strict && separator == 't' && format->separator == 'T')) return false;
+    if (separator != format->separator && !(format->strict && separator == 't' && format->separator == 'T'))
+        return false;
     if (!iso_time(text, &at, format, &nanos, &day)) return false;
     if (format->zulu && !literal(text, &at, 'Z')) return false;
     if (at != text.len) return false;

@@ -20,7 +20,7 @@ bool tide__java_is_decimal(struct str text);
 struct java_time_format {
     char separator;  // between date and time
     bool strict, seconds_optional;
-    bool zulu;       // a Z stands at the end
+    bool zulu;  // a Z stands at the end
 };
 // ISO_LOCAL_DATE (strict).
 bool tide__java_date(struct str text, int64_t *out_days);

@@ -15,8 +15,8 @@ struct json_options {
     bool plain_decimals, leave_out_nulls;
 };
 // Reads and checks the json.* options of a table.
-tide_status tide__json_options(const struct table *table, enum format_use use, struct json_options *out, tide_error *err)
-    TIDE_CHECKED;
+tide_status tide__json_options(const struct table *table, enum format_use use, struct json_options *out,
+                               tide_error *err) TIDE_CHECKED;
 extern const char *const tide__json_option_names[];
 
 // A column that is read, or a part of one: the fields of a ROW, the element of an ARRAY, key and value of a MAP or MULTISET.
@@ -27,7 +27,8 @@ struct json_field {
     struct json_field *children;
 };
 // In the arena. NULL if the format has no such type; *out_why says which part of it.
-struct json_field *tide__json_field(struct arena *arena, struct str name, const struct type *type, const char **out_why);
+struct json_field *tide__json_field(struct arena *arena, struct str name, const struct type *type,
+                                    const char **out_why);
 
 struct format_reader {
     struct json_options options;
@@ -44,8 +45,8 @@ struct format_parser {
     struct arena *arena;
     struct strbuf scratch;
     struct format_fault *fault;
-    size_t base;      // of the row in the block
-    const char *path; // of a bad value, below the place that passes the failure on
+    size_t base;       // of the row in the block
+    const char *path;  // of a bad value, below the place that passes the failure on
 };
 
 enum json_result {
@@ -72,8 +73,8 @@ void tide__json_bad_below(struct format_parser *parser, const char *separator, s
 
 struct format_parser *tide__json_parser_new(const struct format_reader *reader);
 void tide__json_parser_free(struct format_parser *parser);
-void tide__json_parse_rows(struct format_parser *parser, struct format_block *block, size_t rows_max, struct arena *arena,
-                      struct format_rows *out);
+void tide__json_parse_rows(struct format_parser *parser, struct format_block *block, size_t rows_max,
+                           struct arena *arena, struct format_rows *out);
 
 tide_status tide__json_writer_open(const struct table *table, uint32_t field_count, const struct type *const *fields,
                                    struct format_writer **out, tide_error *err) TIDE_CHECKED;

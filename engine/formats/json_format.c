@@ -8,7 +8,8 @@
 
 static const struct type count_type = {.kind = TYPE_INT};
 
-struct json_field *tide__json_field(struct arena *arena, struct str name, const struct type *type, const char **out_why) {
+struct json_field *tide__json_field(struct arena *arena, struct str name, const struct type *type,
+                                    const char **out_why) {
     struct json_field *field = ARENA_NEW(arena, struct json_field);
     *field = (struct json_field){.name = name, .type = type};
     bool pairs = type->kind == TYPE_MAP || type->kind == TYPE_MULTISET;
@@ -23,7 +24,8 @@ struct json_field *tide__json_field(struct arena *arena, struct str name, const 
         bool counted = i >= type->child_count;
         const char *child_name = counted ? NULL : type->children[i].name;
         const struct type *child = counted ? &count_type : type->children[i].type;
-        struct json_field *made = tide__json_field(arena, tide__str(child_name != NULL ? child_name : ""), child, out_why);
+        struct json_field *made = tide__json_field(arena, tide__str(child_name != NULL ? child_name : ""), child,
+                                                   out_why);
         if (made == NULL) return NULL;
         field->children[i] = *made;
     }

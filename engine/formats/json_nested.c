@@ -154,8 +154,8 @@ static size_t order_entries(struct entry *entries, size_t count) {
 
 // --- nested values ----------------------------------------------------------------------------------------------
 
-static void store(struct format_parser *parser, const struct json_field *field, const struct column *elements, size_t count,
-                  struct str *out) {
+static void store(struct format_parser *parser, const struct json_field *field, const struct column *elements,
+                  size_t count, struct str *out) {
     tide__strbuf_clear(&parser->scratch);
     tide__nested_append(field->type, elements, count, 0, &parser->scratch);
     const char *bytes = parser->scratch.data != NULL ? parser->scratch.data : "";
@@ -189,8 +189,8 @@ static enum json_result array_value(struct format_parser *parser, const struct j
     return result;
 }
 
-static enum json_result map_entries(struct format_parser *parser, const struct json_field *value, struct entry **entries,
-                                    size_t *count) {
+static enum json_result map_entries(struct format_parser *parser, const struct json_field *value,
+                                    struct entry **entries, size_t *count) {
     size_t capacity = 0;
     while (tide__json_next(&parser->scan) != JSON_OBJECT_END) {
         if (!goes_on(&parser->scan)) return JSON_ROW_BAD;

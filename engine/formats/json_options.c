@@ -3,15 +3,9 @@
 #include "engine/formats/option_value.h"
 
 const char *const tide__json_option_names[] = {
-    "json.fail-on-missing-field",
-    "json.ignore-parse-errors",
-    "json.map-null-key.mode",
-    "json.map-null-key.literal",
-    "json.timestamp-format.standard",
-    "json.encode.decimal-as-plain-number",
-    "json.encode.ignore-null-fields",
-    "json.decode.json-parser.enabled",
-    NULL,
+    "json.fail-on-missing-field",     "json.ignore-parse-errors",        "json.map-null-key.mode",
+    "json.map-null-key.literal",      "json.timestamp-format.standard",  "json.encode.decimal-as-plain-number",
+    "json.encode.ignore-null-fields", "json.decode.json-parser.enabled", NULL,
 };
 
 // Flink's older way of reading has other rules for names that come twice.
@@ -24,7 +18,8 @@ static tide_status check_parser(const struct table *table, tide_error *err) {
     return tide__fail_hint(err, "leave it out");
 }
 
-tide_status tide__json_options(const struct table *table, enum format_use use, struct json_options *out, tide_error *err) {
+tide_status tide__json_options(const struct table *table, enum format_use use, struct json_options *out,
+                               tide_error *err) {
     static const char *const standards[] = {"SQL", "ISO-8601"};
     static const char *const null_keys[] = {"FAIL", "DROP", "LITERAL"};
     *out = (struct json_options){.null_key_literal = {"null", 4}};

@@ -81,9 +81,10 @@ static bool read_line(struct format_parser *parser, struct str line, struct form
     }
     if (scan->token == JSON_BROKEN) {
         bool open = scan->fault_place >= line.len;
-        line_fault(parser, scan->fault_place, scan->fault,
-                   open ? "each object must stand on a line of its own; 'json.ignore-parse-errors' = 'true' skips such lines"
-                        : hint_line);
+        line_fault(
+            parser, scan->fault_place, scan->fault,
+            open ? "each object must stand on a line of its own; 'json.ignore-parse-errors' = 'true' skips such lines"
+                 : hint_line);
     } else {
         line_fault(parser, scan->start, "the object ends early: an object or array stands where a plain value should",
                    hint_line);
@@ -91,8 +92,8 @@ static bool read_line(struct format_parser *parser, struct str line, struct form
     return false;
 }
 
-void tide__json_parse_rows(struct format_parser *parser, struct format_block *block, size_t rows_max, struct arena *arena,
-                      struct format_rows *out) {
+void tide__json_parse_rows(struct format_parser *parser, struct format_block *block, size_t rows_max,
+                           struct arena *arena, struct format_rows *out) {
     assert(block->at <= block->len && block->len <= UINT32_MAX);
     parser->arena = arena;
     parser->fault = &out->fault;

@@ -45,7 +45,8 @@ static enum json_token broken(struct json_scan *scan, size_t place, const char *
 }
 
 static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (unsigned char)c >= 0x80;
 }
 
 static bool in_object(const struct json_scan *scan) {
@@ -65,7 +66,8 @@ static enum json_token unexpected(struct json_scan *scan, const char *expected) 
     if (to == from) tide__utf8_next((struct str){scan->data, scan->len}, &to);
     while (to > from + 1 && to < scan->len && ((unsigned char)scan->data[to] & 0xC0) == 0x80) to--;
     struct str found = {scan->data + from, to - from};
-    if (!tide__utf8_valid(found)) return broken(scan, from, "byte 0x%02x is not UTF-8", (unsigned char)scan->data[from]);
+    if (!tide__utf8_valid(found))
+        return broken(scan, from, "byte 0x%02x is not UTF-8", (unsigned char)scan->data[from]);
     return broken(scan, from, "%s%.*s%s is unexpected in JSON here, expected %s", found.data[0] == '"' ? "'" : "\"",
                   STR_ARG(found), found.data[0] == '"' ? "'" : "\"", expected);
 }
@@ -96,7 +98,8 @@ static size_t plain_run(const char *data, size_t at, size_t len, bool *high) {
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
     for (; at + 16 <= len; at += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(data + at));
-        unsigned stops = (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)));
+        unsigned stops = (unsigned)_mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)));
         unsigned highs = (unsigned)_mm_movemask_epi8(v);
         if (stops != 0) {
             unsigned n = (unsigned)__builtin_ctz(stops);
@@ -306,7 +309,8 @@ static void skip_blanks(struct json_scan *scan) {
 
 static enum json_token name_token(struct json_scan *scan) {
     if (scan->at >= scan->len || scan->data[scan->at] != '"') {
-        return unexpected(scan, scan->expect == EXPECT_NAME ? "a name in double quotes" : "a name in double quotes or }");
+        return unexpected(scan,
+                          scan->expect == EXPECT_NAME ? "a name in double quotes" : "a name in double quotes or }");
     }
     scan->expect = EXPECT_COLON;
     return string_token(scan, JSON_NAME);

@@ -71,7 +71,8 @@ static enum json_result not_a(struct format_parser *parser, const struct json_fi
     size_t len = text.len < 60 ? text.len : 60;
     while (len < text.len && len > 0 && ((unsigned char)text.data[len] & 0xC0) == 0x80) len--;
     const char *quote = scan->token == JSON_STRING ? "\"" : "";
-    return tide__json_bad(parser, "%s%.*s%s%s is no %s", quote, (int)len, text.data, len < text.len ? "..." : "", quote, type);
+    return tide__json_bad(parser, "%s%.*s%s%s is no %s", quote, (int)len, text.data, len < text.len ? "..." : "", quote,
+                          type);
 }
 
 // --- kinds ------------------------------------------------------------------------------------------------------
@@ -130,7 +131,8 @@ static enum json_result string_value(struct format_parser *parser, struct str *o
     if (!tide__json_print_value(&parser->scan, parser->reader->has_decimal, parser->arena, &parser->scratch)) {
         return JSON_ROW_BAD;
     }
-    *out = (struct str){tide__arena_strndup(parser->arena, parser->scratch.data, parser->scratch.len), parser->scratch.len};
+    *out = (struct str){tide__arena_strndup(parser->arena, parser->scratch.data, parser->scratch.len),
+                        parser->scratch.len};
     return JSON_OK;
 }
 

@@ -59,7 +59,8 @@ static void print_float(double value, bool single, struct strbuf *out) {
     if (quoted) tide__strbuf_append_char(out, '"');
 }
 
-static void print_decimal(const struct json_options *options, const struct column *column, size_t row, struct strbuf *out) {
+static void print_decimal(const struct json_options *options, const struct column *column, size_t row,
+                          struct strbuf *out) {
     int128 value = column->physical == PHYSICAL_I128 ? column->i128[row] : column->i64[row];
     if (options->plain_decimals) {
         tide__decimal_print(value, column->type->scale, out);
@@ -68,7 +69,8 @@ static void print_decimal(const struct json_options *options, const struct colum
     }
 }
 
-static void print_timestamp(const struct json_options *options, const struct column *column, size_t row, struct strbuf *out) {
+static void print_timestamp(const struct json_options *options, const struct column *column, size_t row,
+                            struct strbuf *out) {
     struct timestamp time = {0};
     if (column->physical == PHYSICAL_TIME) {
         time = column->time[row];
@@ -85,7 +87,8 @@ static tide_status write_value(const struct json_options *options, const struct 
                                struct strbuf *out, tide_error *err);
 
 // In quotes, of characters that need no escape.
-static void print_quoted(const struct json_options *options, const struct column *column, size_t row, struct strbuf *out) {
+static void print_quoted(const struct json_options *options, const struct column *column, size_t row,
+                         struct strbuf *out) {
     tide__strbuf_append_char(out, '"');
     enum type_kind kind = column->type->kind;
     if (kind == TYPE_DATE) {
@@ -134,8 +137,8 @@ static tide_status write_map(const struct json_options *options, const struct co
     return TIDE_OK;
 }
 
-static tide_status write_member(const struct json_options *options, struct str name, const struct column *column, size_t row,
-                                size_t *written, struct strbuf *out, tide_error *err) {
+static tide_status write_member(const struct json_options *options, struct str name, const struct column *column,
+                                size_t row, size_t *written, struct strbuf *out, tide_error *err) {
     bool null = column == NULL || tide__column_is_null(column, row);
     if (null && options->leave_out_nulls) return TIDE_OK;
     if ((*written)++ > 0) tide__strbuf_append_char(out, ',');

@@ -14,6 +14,7 @@ static inline size_t tide__line_split(const char *data, size_t len) {
 }
 
 // See format_class.parse_value: the value of a partition folder's name.
-bool tide__partition_value(const struct type *type, struct str text, struct arena *arena, struct column *column, size_t row);
+bool tide__partition_value(const struct type *type, struct str text, struct arena *arena, struct column *column,
+                           size_t row);
 
 #endif

@@ -30,6 +30,7 @@ tide_status tide__option_word(const struct table *table, const char *key, const 
         const char *before = i == 0 ? "" : i + 1 < count ? ", " : " or ";
         len += (size_t)snprintf(list + len, sizeof(list) - len, "%s'%s'", before, words[i]);
     }
-    tide__fail_at(err, TIDE_ERR_VALIDATE, option->value_pos, "option '%s' can't be '%.*s'", key, STR_ARG(option->value));
+    tide__fail_at(err, TIDE_ERR_VALIDATE, option->value_pos, "option '%s' can't be '%.*s'", key,
+                  STR_ARG(option->value));
     return tide__fail_hint(err, "use %s", list);
 }

@@ -41,7 +41,7 @@ static tide_status read_options(const struct table *table, struct raw_options *o
     static const struct {
         const char *name;
         enum charset charset;
-    } charsets[] = {{"UTF-8", CHARSET_UTF8},       {"UTF8", CHARSET_UTF8},   {"ISO-8859-1", CHARSET_LATIN1},
+    } charsets[] = {{"UTF-8", CHARSET_UTF8},    {"UTF8", CHARSET_UTF8},      {"ISO-8859-1", CHARSET_LATIN1},
                     {"LATIN1", CHARSET_LATIN1}, {"US-ASCII", CHARSET_ASCII}, {"ASCII", CHARSET_ASCII}};
     *out = (struct raw_options){.charset = CHARSET_UTF8, .big_endian = true};
     size_t order = 0;
@@ -53,7 +53,8 @@ static tide_status read_options(const struct table *table, struct raw_options *o
         out->charset = charsets[i].charset;
         if (tide__str_ieq_c(option->value, charsets[i].name)) return TIDE_OK;
     }
-    tide__fail_at(err, TIDE_ERR_PLAN, option->value_pos, "'raw.charset' = '%.*s' is not supported", STR_ARG(option->value));
+    tide__fail_at(err, TIDE_ERR_PLAN, option->value_pos, "'raw.charset' = '%.*s' is not supported",
+                  STR_ARG(option->value));
     return tide__fail_hint(err, "use 'UTF-8', 'ISO-8859-1' or 'US-ASCII'");
 }
 
@@ -97,13 +98,15 @@ static tide_status raw_validate(const struct table *table, enum format_use use, 
         for (uint32_t p = 0; p < table->partition_key_count; p++) partition |= table->partition_keys[p] == i;
         if (partition || column->kind != TABLE_COLUMN_PHYSICAL) continue;
         if (value != NULL) {
-            tide__fail_at(err, TIDE_ERR_VALIDATE, column->pos, "a table of format 'raw' has one column; \"%s\" is a second one",
-                          column->name);
-            return tide__fail_hint(err, "declare one STRING column and take it apart with functions, or use another format");
+            tide__fail_at(err, TIDE_ERR_VALIDATE, column->pos,
+                          "a table of format 'raw' has one column; \"%s\" is a second one", column->name);
+            return tide__fail_hint(err,
+                                   "declare one STRING column and take it apart with functions, or use another format");
         }
         value = column;
     }
-    if (value == NULL) return tide__fail_at(err, TIDE_ERR_VALIDATE, table->pos, "a table of format 'raw' needs one column");
+    if (value == NULL)
+        return tide__fail_at(err, TIDE_ERR_VALIDATE, table->pos, "a table of format 'raw' needs one column");
     if (value_size(value->type) != SIZE_MAX) return TIDE_OK;
     struct arena arena;
     tide__arena_init(&arena);

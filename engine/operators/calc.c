@@ -13,9 +13,11 @@ struct calc {
     struct eval_context eval;
 };
 
-static struct calc *self(struct operator *op) { return (struct calc *)op; }
+static struct calc *self(struct operator *op) {
+    return (struct calc *)op;
+}
 
-static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     (void)err;
     struct calc *calc = tide__calloc(1, sizeof *calc);
     tide__arena_init(&calc->arena);

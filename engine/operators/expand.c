@@ -12,7 +12,7 @@ struct expand {
     struct eval_context eval;
 };
 
-static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     (void)err;
     struct expand *op = tide__calloc(1, sizeof *op);
     tide__arena_init(&op->arena);

@@ -48,7 +48,7 @@ struct first_row {
     struct strbuf bytes;
 };
 
-static struct first_row *self(struct operator* op) {
+static struct first_row *self(struct operator *op) {
     return (struct first_row *)op;
 }
 
@@ -61,7 +61,7 @@ static void free_key(void *payload, void *ctx) {
     tide__free(key->row);
 }
 
-static void close_first_row(struct operator* base) {
+static void close_first_row(struct operator *base) {
     struct first_row *op = self(base);
     tide__memtable_release(op->keys);
     tide__budget_release(op->env.budget, op->timer_capacity * sizeof *op->timers);
@@ -185,7 +185,7 @@ static struct first_key *find_key(struct first_row *op, struct str bytes) {
     return key;
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input, (void)out, (void)err;
     struct first_row *op = self(base);
@@ -223,7 +223,7 @@ static tide_status send(struct first_row *op, struct emitter *out, tide_error *e
     return TIDE_OK;
 }
 
-static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct first_row *op = self(base);
     while (op->timer_count > 0 && op->timers[0].ms <= watermark) {
         struct first_timer timer = pop_timer(op);
@@ -236,7 +236,7 @@ static tide_status on_watermark(struct operator* base, int64_t watermark, struct
     return send(op, out, err);
 }
 
-static int64_t next_trigger(const struct operator* base, int64_t earliest) {
+static int64_t next_trigger(const struct operator *base, int64_t earliest) {
     const struct first_row *op = (const struct first_row *)base;
     int64_t at = op->timer_count > 0 && op->timers[0].ms < earliest ? op->timers[0].ms : earliest;
     return at > base->watermark || base->watermark == WATERMARK_END ? at : base->watermark + 1;
@@ -244,7 +244,7 @@ static int64_t next_trigger(const struct operator* base, int64_t earliest) {
 
 // --- state ------------------------------------------------------------------------------------------------------------------
 
-static tide_status on_barrier(struct operator* base, tide_error *err) {
+static tide_status on_barrier(struct operator *base, tide_error *err) {
     (void)err;
     struct first_row *op = self(base);
     for (size_t i = 0; i < op->dirty_count; i++) {
@@ -260,7 +260,7 @@ static tide_status on_barrier(struct operator* base, tide_error *err) {
     return TIDE_OK;
 }
 
-static void save(struct operator* base, struct strbuf *out) {
+static void save(struct operator *base, struct strbuf *out) {
     tide__strbuf_append(out, &self(base)->arrival, sizeof(uint64_t));
 }
 
@@ -293,7 +293,7 @@ static tide_status restore_keys(struct first_row *op, struct column *columns, ti
     return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc.name);
 }
 
-static tide_status restore(struct operator* base, struct str saved, tide_error *err) {
+static tide_status restore(struct operator *base, struct str saved, tide_error *err) {
     struct first_row *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

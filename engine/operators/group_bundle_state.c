@@ -61,7 +61,7 @@ void tide__bundle_barrier(struct group_aggregate *op) {
     }
 }
 
-void tide__bundle_save(struct operator* base, struct strbuf *out) {
+void tide__bundle_save(struct operator *base, struct strbuf *out) {
     const struct group_aggregate *op = (const struct group_aggregate *)base;
     if (op->plan->bundle_rows == 0) return;
     tide__strbuf_append(out, &op->bundle.part_rows, sizeof(int64_t));

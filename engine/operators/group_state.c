@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static struct group_aggregate *self(struct operator* op) {
+static struct group_aggregate *self(struct operator *op) {
     return (struct group_aggregate *)op;
 }
 
@@ -39,7 +39,7 @@ tide_status tide__group_state_open(struct group_aggregate *op, tide_error *err) 
     return tide__state_table(op->env.store, &op->desc, &op->table, err);
 }
 
-tide_status tide__group_barrier(struct operator* base, tide_error *err) {
+tide_status tide__group_barrier(struct operator *base, tide_error *err) {
     (void)err;
     struct group_aggregate *op = self(base);
     for (size_t i = 0; i < op->dirty_count; i++) {
@@ -74,7 +74,7 @@ static bool restore_group(struct group_aggregate *op, struct str key, struct str
     return good && group->rows != 0;
 }
 
-tide_status tide__group_restore(struct operator* base, struct str saved, tide_error *err) {
+tide_status tide__group_restore(struct operator *base, struct str saved, tide_error *err) {
     struct group_aggregate *op = self(base);
     struct state_iter *iter;
     TIDE_TRY(tide__state_iter_open(op->table, NULL, (struct str){0}, (struct str){0}, &iter, err));

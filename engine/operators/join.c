@@ -19,7 +19,7 @@
 #include <assert.h>
 #include <string.h>
 
-static struct join *self(struct operator* op) {
+static struct join *self(struct operator *op) {
     return (struct join *)op;
 }
 
@@ -31,7 +31,7 @@ static bool is_outer(const struct join *op, uint32_t side) {
     return op->plan->kind == JOIN_FULL || op->plan->kind == (side == 0 ? JOIN_LEFT : JOIN_RIGHT);
 }
 
-static void close(struct operator* base) {
+static void close(struct operator *base) {
     struct join *op = self(base);
     tide__join_keep_deinit(op);
     tide__budget_release(op->env.budget, op->fresh_capacity * sizeof *op->fresh);
@@ -262,7 +262,7 @@ static tide_status join_batch(struct arrivals *a, const struct batch *batch, str
     return work_off(a, out, err);
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     struct join *op = self(base);
     assert(input < 2 && (batch->kinds == NULL || op->plan->input_updates[input]));
@@ -277,7 +277,7 @@ static tide_status on_batch(struct operator* base, uint32_t input, const struct 
 
 // --- the end of rows that waited ----------------------------------------------------------------------------------------------
 
-static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct join *op = self(base);
     if (!op->deferred) return TIDE_OK;
     tide__arena_reset(&op->scratch);
@@ -296,7 +296,7 @@ static tide_status on_watermark(struct operator* base, int64_t watermark, struct
     return TIDE_OK;
 }
 
-static int64_t next_trigger(const struct operator* base, int64_t earliest) {
+static int64_t next_trigger(const struct operator *base, int64_t earliest) {
     const struct join *op = (const struct join *)base;
     if (!op->plan->interval) return WATERMARK_END;
     int64_t at = op->timer_count > 0 ? op->timers[0].row->expires : WATERMARK_END;

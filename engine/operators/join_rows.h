@@ -81,8 +81,8 @@ int64_t tide__join_expiry(const struct join *op, uint32_t side, int64_t time);
 tide_status tide__join_state_open(struct join *op, tide_error *err) TIDE_CHECKED;
 void tide__join_state_changed(struct join *op, struct keyed_rows *group, uint32_t side, struct kept_row *row);
 void tide__join_state_left(struct join *op, const struct keyed_rows *group, uint32_t side, struct kept_row *row);
-tide_status tide__join_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
-void tide__join_save(struct operator* base, struct strbuf *out);
-tide_status tide__join_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
+tide_status tide__join_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
+void tide__join_save(struct operator *base, struct strbuf *out);
+tide_status tide__join_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { ARRIVAL_BYTES = 8 };
 
-static struct join *self(struct operator* op) {
+static struct join *self(struct operator *op) {
     return (struct join *)op;
 }
 
@@ -73,7 +73,7 @@ void tide__join_state_left(struct join *op, const struct keyed_rows *group, uint
     row->fresh = 0;
 }
 
-tide_status tide__join_barrier(struct operator* base, tide_error *err) {
+tide_status tide__join_barrier(struct operator *base, tide_error *err) {
     (void)err;
     struct join *op = self(base);
     for (size_t i = 0; i < op->fresh_count; i++) {
@@ -90,7 +90,7 @@ tide_status tide__join_barrier(struct operator* base, tide_error *err) {
     return TIDE_OK;
 }
 
-void tide__join_save(struct operator* base, struct strbuf *out) {
+void tide__join_save(struct operator *base, struct strbuf *out) {
     tide__strbuf_append(out, &self(base)->arrival, sizeof(uint64_t));
 }
 
@@ -139,7 +139,7 @@ static tide_status restore_side(struct join *op, uint32_t side, tide_error *err)
                       op->descs[side].name);
 }
 
-tide_status tide__join_restore(struct operator* base, struct str saved, tide_error *err) {
+tide_status tide__join_restore(struct operator *base, struct str saved, tide_error *err) {
     struct join *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

@@ -9,10 +9,13 @@
 #include "engine/operators/window.h"
 
 static const struct operator_class *const classes[] = {
-    &tide__calc_class, &tide__union_class, &tide__expand_class, &tide__values_class, &tide__sink_operator_class,
-    &tide__window_aggregate_class, &tide__window_tvf_class,
-    &tide__window_rank_class, &tide__rank_class, &tide__group_aggregate_class, &tide__window_join_class,
-    &tide__join_class, &tide__over_class, &tide__sort_class,
+    &tide__calc_class,          &tide__union_class,
+    &tide__expand_class,        &tide__values_class,
+    &tide__sink_operator_class, &tide__window_aggregate_class,
+    &tide__window_tvf_class,    &tide__window_rank_class,
+    &tide__rank_class,          &tide__group_aggregate_class,
+    &tide__window_join_class,   &tide__join_class,
+    &tide__over_class,          &tide__sort_class,
     &tide__unnest_class,
 };
 

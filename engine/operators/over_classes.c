@@ -9,7 +9,7 @@
 #include "engine/operators/over_values.h"
 #include "engine/operators/rank_rows.h"
 
-static const struct operator_class *class_of(const struct operator* op) {
+static const struct operator_class *class_of(const struct operator *op) {
     return ((const struct rank_operator *)(const void *)op)->class;
 }
 
@@ -31,32 +31,32 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
     return is_along_values(env) ? tide__over_values_open(env, out, err) : tide__over_along_time.open(env, out, err);
 }
 
-static tide_status on_batch(struct operator* op, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     return class_of(op)->on_batch(op, input, batch, out, err);
 }
 
-static tide_status on_watermark(struct operator* op, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *op, int64_t watermark, struct emitter *out, tide_error *err) {
     return class_of(op)->on_watermark == NULL ? TIDE_OK : class_of(op)->on_watermark(op, watermark, out, err);
 }
 
-static int64_t next_trigger(const struct operator* op, int64_t earliest) {
+static int64_t next_trigger(const struct operator *op, int64_t earliest) {
     return class_of(op)->next_trigger == NULL ? WATERMARK_END : class_of(op)->next_trigger(op, earliest);
 }
 
-static tide_status on_barrier(struct operator* op, tide_error *err) {
+static tide_status on_barrier(struct operator *op, tide_error *err) {
     return class_of(op)->on_barrier(op, err);
 }
 
-static void save(struct operator* op, struct strbuf *out) {
+static void save(struct operator *op, struct strbuf *out) {
     class_of(op)->save(op, out);
 }
 
-static tide_status restore(struct operator* op, struct str saved, tide_error *err) {
+static tide_status restore(struct operator *op, struct str saved, tide_error *err) {
     return class_of(op)->restore(op, saved, err);
 }
 
-static void close(struct operator* op) {
+static void close(struct operator *op) {
     class_of(op)->close(op);
 }
 

@@ -35,7 +35,7 @@ struct partition {
     struct column *results;                   // one a call
 };
 
-static struct over_partition *self(struct operator* op) {
+static struct over_partition *self(struct operator *op) {
     return (struct over_partition *)op;
 }
 
@@ -44,7 +44,7 @@ static void free_group(void *payload, void *ctx) {
     tide__ranked_list_deinit(&((struct rank_group *)payload)->list, &op->rank.ranker);
 }
 
-static void close(struct operator* base) {
+static void close(struct operator *base) {
     struct over_partition *op = self(base);
     struct rank *rank = &op->rank;
     if (rank->groups != NULL) tide__memtable_release(rank->groups);
@@ -101,7 +101,7 @@ tide_status tide__over_partition_open(const struct operator_env *env, struct ope
     return TIDE_OK;
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     (void)out;
@@ -358,7 +358,7 @@ static tide_status run(struct over_partition *op, const struct ranked_list *list
     return emit(op, &p, out, err);
 }
 
-static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct over_partition *op = self(base);
     if (watermark != WATERMARK_END) return TIDE_OK;
     tide__memtable_freeze(op->rank.groups);
@@ -371,7 +371,7 @@ static tide_status on_watermark(struct operator* base, int64_t watermark, struct
     return TIDE_OK;
 }
 
-static int64_t next_trigger(const struct operator* base, int64_t earliest) {
+static int64_t next_trigger(const struct operator *base, int64_t earliest) {
     (void)base;
     (void)earliest;
     return WATERMARK_END;

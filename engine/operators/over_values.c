@@ -44,7 +44,7 @@ struct shown {
     struct str *rows;
 };
 
-static struct over_values *self(struct operator* op) {
+static struct over_values *self(struct operator *op) {
     return (struct over_values *)op;
 }
 
@@ -55,7 +55,7 @@ static void free_group(void *payload, void *ctx) {
     tide__aggregators_release(group->accumulators, &op->aggregators);
 }
 
-static void close(struct operator* base) {
+static void close(struct operator *base) {
     struct over_values *op = self(base);
     struct rank *rank = &op->rank;
     if (rank->groups != NULL) tide__memtable_release(rank->groups);
@@ -383,7 +383,7 @@ static tide_status take_back(struct over_values *op, struct values_group *group,
     return TIDE_OK;
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     struct over_values *op = self(base);

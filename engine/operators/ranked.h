@@ -23,7 +23,7 @@ struct ranked_row {
     uint32_t fresh;  // 1 + its place in the owner's list of rows that the state table lacks; 0: none (rank.c)
     bool in_state;   // the state table has it
     struct ranked_row **owner;  // where its key points at it, or NULL (rank_rising.c)
-    char bytes[];    // the key, then the row
+    char bytes[];               // the key, then the row
 };
 
 static inline struct str tide__ranked_key(const struct ranked_row *row) {

@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-static struct session_aggregate *session_aggregate(struct operator* op) {
+static struct session_aggregate *session_aggregate(struct operator *op) {
     return (struct session_aggregate *)(void *)op;
 }
 
@@ -97,7 +97,7 @@ static tide_status add_row(struct session_aggregate *a, size_t row, struct str k
     return TIDE_OK;
 }
 
-static tide_status on_batch(struct operator* op, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input, (void)out;
     struct session_aggregate *a = session_aggregate(op);
@@ -195,7 +195,7 @@ static tide_status emit_sessions(struct session_aggregate *a, struct session *co
     return status;
 }
 
-static tide_status on_watermark(struct operator* op, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *op, int64_t watermark, struct emitter *out, tide_error *err) {
     struct session_aggregate *a = session_aggregate(op);
     TIDE_TRY(tide__session_settle(a, watermark, err));
     size_t count = 0;
@@ -209,7 +209,7 @@ static tide_status on_watermark(struct operator* op, int64_t watermark, struct e
     return TIDE_OK;
 }
 
-static int64_t next_trigger(const struct operator* op, int64_t earliest) {
+static int64_t next_trigger(const struct operator *op, int64_t earliest) {
     const struct session_aggregate *a = (const struct session_aggregate *)(const void *)op;
     int64_t least = op->watermark == INT64_MAX ? INT64_MAX : op->watermark + 1;
     int64_t time = earliest > least ? earliest : least;
@@ -225,7 +225,7 @@ static int64_t next_trigger(const struct operator* op, int64_t earliest) {
     return trigger > least ? trigger : least;
 }
 
-static void close_operator(struct operator* op) {
+static void close_operator(struct operator *op) {
     struct session_aggregate *a = session_aggregate(op);
     tide__session_store_deinit(&a->sessions);
     tide__session_charge(a, -a->extra);

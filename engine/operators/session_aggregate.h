@@ -60,10 +60,10 @@ void tide__session_charge(struct session_aggregate *a, int64_t bytes);
 tide_status tide__session_register(struct session_aggregate *a, const struct operator_env *env,
                                    tide_error *err) TIDE_CHECKED;
 void tide__session_forget(void *ctx, struct session *session);
-void tide__session_save(struct operator* op, struct strbuf *out);
-tide_status tide__session_barrier(struct operator* op, tide_error *err) TIDE_CHECKED;
-tide_status tide__session_restore(struct operator* op, struct str saved, tide_error *err) TIDE_CHECKED;
-size_t tide__session_shrink(struct operator* op, size_t bytes, tide_error *err);
+void tide__session_save(struct operator *op, struct strbuf *out);
+tide_status tide__session_barrier(struct operator *op, tide_error *err) TIDE_CHECKED;
+tide_status tide__session_restore(struct operator *op, struct str saved, tide_error *err) TIDE_CHECKED;
+size_t tide__session_shrink(struct operator *op, size_t bytes, tide_error *err);
 
 // A row at `local` has been added to a session in memory.
 static inline void tide__session_row_added(struct session_aggregate *a, int64_t local) {

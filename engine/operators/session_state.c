@@ -23,7 +23,7 @@
 // SESSION_BYTES: about what one takes in memory, with what points at it. DROP_STEP: of the table, let go of at a time at the end.
 enum { KEY_TAIL = 16, SESSION_BYTES = 320, DROP_STEP = 16 << 20 };
 
-static struct session_aggregate *self(struct operator* op) {
+static struct session_aggregate *self(struct operator *op) {
     return (struct session_aggregate *)(void *)op;
 }
 
@@ -132,7 +132,7 @@ static void write_session(struct session_aggregate *a, struct session *session, 
     put_entry(a, key_of(session), session, bytes, value);
 }
 
-tide_status tide__session_barrier(struct operator* op, tide_error *err) {
+tide_status tide__session_barrier(struct operator *op, tide_error *err) {
     (void)err;
     struct session_aggregate *a = self(op);
     if (a->table == NULL) return TIDE_OK;
@@ -197,7 +197,7 @@ static size_t spill(struct session_aggregate *a) {
     return freed;
 }
 
-size_t tide__session_shrink(struct operator* op, size_t bytes, tide_error *err) {
+size_t tide__session_shrink(struct operator *op, size_t bytes, tide_error *err) {
     (void)bytes, (void)err;
     struct session_aggregate *a = self(op);
     return a->can_spill && a->sessions.session_count > 0 ? spill(a) : 0;
@@ -521,11 +521,11 @@ tide_status tide__session_emit_ended(struct session_aggregate *a, struct emitter
 
 // --- resuming ---------------------------------------------------------------------------------------------------
 
-void tide__session_save(struct operator* op, struct strbuf *out) {
+void tide__session_save(struct operator *op, struct strbuf *out) {
     field_put_i64(out, (int64_t)self(op)->part);
 }
 
-tide_status tide__session_restore(struct operator* op, struct str saved, tide_error *err) {
+tide_status tide__session_restore(struct operator *op, struct str saved, tide_error *err) {
     struct session_aggregate *a = self(op);
     if (a->table == NULL) return TIDE_OK;
     int64_t part = 0;

@@ -46,7 +46,7 @@ struct session_tvf {
     struct batch result;
 };
 
-static struct session_tvf *session_tvf(struct operator* op) {
+static struct session_tvf *session_tvf(struct operator *op) {
     return (struct session_tvf *)(void *)op;
 }
 
@@ -151,7 +151,7 @@ static void add_row(struct session_tvf *t, const struct batch *batch, size_t row
     list_append(t, rows_of(session), t->next_number++, tide__strbuf_str(&t->row));
 }
 
-static tide_status on_batch(struct operator* op, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input, (void)out;
     struct session_tvf *t = session_tvf(op);
@@ -229,7 +229,7 @@ static tide_status emit_session(struct session_tvf *t, struct session *session, 
     return status;
 }
 
-static tide_status on_watermark(struct operator* op, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *op, int64_t watermark, struct emitter *out, tide_error *err) {
     struct session_tvf *t = session_tvf(op);
     size_t count = 0;
     struct session **ended = tide__session_take_ended(&t->sessions, &t->cut, watermark, &count);
@@ -244,7 +244,7 @@ static tide_status on_watermark(struct operator* op, int64_t watermark, struct e
     return status;
 }
 
-static int64_t next_trigger(const struct operator* op, int64_t earliest) {
+static int64_t next_trigger(const struct operator *op, int64_t earliest) {
     const struct session_tvf *t = (const struct session_tvf *)(const void *)op;
     int64_t least = op->watermark == INT64_MAX ? INT64_MAX : op->watermark + 1;
     int64_t trigger = earliest > least ? earliest : least;
@@ -256,7 +256,7 @@ static int64_t next_trigger(const struct operator* op, int64_t earliest) {
 
 // --- state ------------------------------------------------------------------------------------------------------
 
-static tide_status on_barrier(struct operator* op, tide_error *err) {
+static tide_status on_barrier(struct operator *op, tide_error *err) {
     (void)err;
     struct session_tvf *t = session_tvf(op);
     if (t->table == NULL) return TIDE_OK;
@@ -306,7 +306,7 @@ static tide_status restore_row(struct session_tvf *t, struct str key, struct str
     return TIDE_OK;
 }
 
-static tide_status restore(struct operator* op, struct str saved, tide_error *err) {
+static tide_status restore(struct operator *op, struct str saved, tide_error *err) {
     (void)saved;
     struct session_tvf *t = session_tvf(op);
     if (t->table == NULL) return TIDE_OK;
@@ -334,7 +334,8 @@ static tide_status register_table(struct session_tvf *t, const struct operator_e
     }
     keys[key_count - 1] = (struct state_field){"row number", "BIGINT", STATE_FORM_I64, STATE_COMBINE_REPLACE};
     struct state_field *values = ARENA_NEW(arena, struct state_field);
-    const char *row = tide__row_type_text(t->node->fields, t->node->field_count - 3, arena);  // without the window's columns
+    const char *row = tide__row_type_text(t->node->fields, t->node->field_count - 3,
+                                          arena);  // without the window's columns
     *values = (struct state_field){"row", row, STATE_FORM_BYTES, STATE_COMBINE_REPLACE};
     struct state_table_desc *desc = ARENA_NEW(arena, struct state_table_desc);
     *desc = (struct state_table_desc){
@@ -349,7 +350,7 @@ static tide_status register_table(struct session_tvf *t, const struct operator_e
     return tide__state_table(env->store, desc, &t->table, err);
 }
 
-static void close_operator(struct operator* op) {
+static void close_operator(struct operator *op) {
     struct session_tvf *t = session_tvf(op);
     tide__session_store_deinit(&t->sessions);
     tide__strbuf_deinit(&t->row);

@@ -8,14 +8,16 @@
 
 struct sink_operator {
     struct operator base;
-    struct sink *sink;        // NULL: SINK_COLLECT
+    struct sink *sink;  // NULL: SINK_COLLECT
     struct strbuf run_id;
-    struct strbuf prepared;   // what the sink's prepare gave at the last barrier
+    struct strbuf prepared;  // what the sink's prepare gave at the last barrier
     operator_collect_fn *collect;
     void *collect_ctx;
 };
 
-static struct sink_operator *self(struct operator *op) { return (struct sink_operator *)op; }
+static struct sink_operator *self(struct operator *op) {
+    return (struct sink_operator *)op;
+}
 
 // Several sinks of a job may write to one folder: all but the first have their number behind the run's name.
 static const char *sink_run_id(const struct operator_env *env, struct sink_operator *op) {
@@ -27,7 +29,7 @@ static const char *sink_run_id(const struct operator_env *env, struct sink_opera
     return op->run_id.data;
 }
 
-static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     const struct plan_sink *plan = &env->node->sink;
     const struct sink_class *class = NULL;
     if (plan->kind == SINK_TABLE) {
@@ -42,8 +44,7 @@ static tide_status open(const struct operator_env *env, struct operator **out, t
     op->collect_ctx = env->collect_ctx;
     if (class != NULL) {
         struct sink_env sink_env = {
-            .plan = env->plan, .node = env->node, .script_dir = env->script_dir,
-            .run_id = sink_run_id(env, op)};
+            .plan = env->plan, .node = env->node, .script_dir = env->script_dir, .run_id = sink_run_id(env, op)};
         tide_status status = class->open(&sink_env, &op->sink, err);
         if (status != TIDE_OK) {
             tide__strbuf_deinit(&op->run_id);
@@ -59,11 +60,13 @@ static tide_status check_not_null(const struct plan_node *node, const struct bat
     const struct plan_sink *plan = &node->sink;
     for (size_t c = 0; c < batch->column_count; c++) {
         const struct column *column = &batch->columns[c];
-        const struct type *type = plan->kind == SINK_TABLE ? plan->table->columns[plan->columns[c]].type : node->fields[c].type;
+        const struct type *type = plan->kind == SINK_TABLE ? plan->table->columns[plan->columns[c]].type
+                                                           : node->fields[c].type;
         if (type->nullable || column->nulls == NULL) continue;
         const uint8_t *null = memchr(column->nulls, 1, batch->rows);
         if (null == NULL) continue;
-        const char *name = plan->kind == SINK_TABLE ? plan->table->columns[plan->columns[c]].name : node->fields[c].name;
+        const char *name = plan->kind == SINK_TABLE ? plan->table->columns[plan->columns[c]].name
+                                                    : node->fields[c].name;
         tide__fail_at(err, TIDE_ERR_RUNTIME, node->pos, "column \"%s\" is NOT NULL, but a row has NULL in it", name);
         return tide__fail_hint(err, "Filter such rows out, or declare the column without NOT NULL.");
     }

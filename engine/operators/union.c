@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "engine/operators/rows.h"
 
-static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     (void)env, (void)err;
     *out = tide__calloc(1, sizeof **out);
     return TIDE_OK;
@@ -14,7 +14,9 @@ static tide_status on_batch(struct operator *op, uint32_t input, const struct ba
     return tide__emit(out, batch, err);
 }
 
-static void close(struct operator *op) { tide__free(op); }
+static void close(struct operator *op) {
+    tide__free(op);
+}
 
 const struct operator_class tide__union_class = {
     .kind = PLAN_UNION,

@@ -19,7 +19,7 @@ struct unnest {
     size_t ordinal_capacity;
 };
 
-static struct unnest *self(struct operator* op) {
+static struct unnest *self(struct operator *op) {
     return (struct unnest *)op;
 }
 
@@ -34,7 +34,7 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
     return TIDE_OK;
 }
 
-static void close(struct operator* base) {
+static void close(struct operator *base) {
     struct unnest *op = self(base);
     tide__free(op->rows);
     tide__free(op->values);
@@ -145,7 +145,7 @@ static tide_status send(struct unnest *op, const struct batch *batch, struct emi
     return status;
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     struct unnest *op = self(base);

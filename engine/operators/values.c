@@ -11,7 +11,7 @@ struct values {
     bool done;
 };
 
-static tide_status open(const struct operator_env *env, struct operator **out, tide_error *err) {
+static tide_status open(const struct operator_env *env, struct operator** out, tide_error *err) {
     (void)err;
     struct values *op = tide__calloc(1, sizeof *op);
     op->plan = env->plan;
@@ -66,7 +66,9 @@ static tide_status restore(struct operator *op, struct str saved, tide_error *er
     return TIDE_OK;
 }
 
-static void close(struct operator *op) { tide__free(op); }
+static void close(struct operator *op) {
+    tide__free(op);
+}
 
 const struct operator_class tide__values_class = {
     .kind = PLAN_VALUES,

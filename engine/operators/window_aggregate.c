@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <string.h>
 
-static struct window_aggregate *window_aggregate(struct operator* op) {
+static struct window_aggregate *window_aggregate(struct operator *op) {
     return (struct window_aggregate *)(void *)op;
 }
 
@@ -181,7 +181,7 @@ static tide_status add_rows_of_batch(struct window_aggregate *w, const struct ba
     return routing.taken > 0 ? add_batch(w, batch, &routing, err) : TIDE_OK;
 }
 
-static tide_status on_batch(struct operator* op, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
     struct window_aggregate *w = window_aggregate(op);
@@ -193,14 +193,14 @@ static tide_status on_batch(struct operator* op, uint32_t input, const struct ba
 
 // --- time -------------------------------------------------------------------------------------------------------
 
-static tide_status on_watermark(struct operator* op, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *op, int64_t watermark, struct emitter *out, tide_error *err) {
     // Processing-time windows that are open at the end of the input are dropped, as in Flink.
     if (window_aggregate(op)->proctime) return TIDE_OK;
     return tide__window_fire(window_aggregate(op), watermark, out, err);
 }
 
 // The first open window, or the one around the earliest row to come.
-static int64_t next_trigger(const struct operator* op, int64_t earliest) {
+static int64_t next_trigger(const struct operator *op, int64_t earliest) {
     const struct window_aggregate *w = (const struct window_aggregate *)(const void *)op;
     if (w->proctime) return INT64_MAX;
     int64_t least = tide__saturating_add(op->watermark, 1);
@@ -220,20 +220,20 @@ static int64_t next_trigger(const struct operator* op, int64_t earliest) {
 
 // --- state ------------------------------------------------------------------------------------------------------
 
-static tide_status on_barrier(struct operator* op, tide_error *err) {
+static tide_status on_barrier(struct operator *op, tide_error *err) {
     return tide__window_barrier(window_aggregate(op), err);
 }
 
-static tide_status restore(struct operator* op, struct str saved, tide_error *err) {
+static tide_status restore(struct operator *op, struct str saved, tide_error *err) {
     (void)saved;
     return tide__window_restore(window_aggregate(op), err);
 }
 
-static size_t shrink(struct operator* op, size_t bytes, tide_error *err) {
+static size_t shrink(struct operator *op, size_t bytes, tide_error *err) {
     return tide__window_shrink(window_aggregate(op), bytes, err);
 }
 
-static void close_operator(struct operator* op) {
+static void close_operator(struct operator *op) {
     struct window_aggregate *w = window_aggregate(op);
     if (w->used_state) {
         // Runs that are on their way use the aggregators and the tables.

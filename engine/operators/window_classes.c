@@ -1,7 +1,7 @@
 // The classes that the table of operators knows: they pass each call on to the kind of window at hand.
 #include "engine/operators/window.h"
 
-static const struct operator_class *class_of(const struct operator* op) {
+static const struct operator_class *class_of(const struct operator *op) {
     return ((const struct window_operator *)(const void *)op)->class;
 }
 
@@ -16,36 +16,36 @@ static tide_status open_aggregate(const struct operator_env *env, struct operato
     return session ? tide__session_aggregate_open(env, out, err) : tide__sliced_aggregate_open(env, out, err);
 }
 
-static tide_status on_batch(struct operator* op, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *op, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     return class_of(op)->on_batch(op, input, batch, out, err);
 }
 
-static tide_status on_watermark(struct operator* op, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *op, int64_t watermark, struct emitter *out, tide_error *err) {
     return class_of(op)->on_watermark == NULL ? TIDE_OK : class_of(op)->on_watermark(op, watermark, out, err);
 }
 
-static int64_t next_trigger(const struct operator* op, int64_t earliest) {
+static int64_t next_trigger(const struct operator *op, int64_t earliest) {
     return class_of(op)->next_trigger == NULL ? INT64_MAX : class_of(op)->next_trigger(op, earliest);
 }
 
-static tide_status on_barrier(struct operator* op, tide_error *err) {
+static tide_status on_barrier(struct operator *op, tide_error *err) {
     return class_of(op)->on_barrier == NULL ? TIDE_OK : class_of(op)->on_barrier(op, err);
 }
 
-static void save(struct operator* op, struct strbuf *out) {
+static void save(struct operator *op, struct strbuf *out) {
     if (class_of(op)->save != NULL) class_of(op)->save(op, out);
 }
 
-static tide_status restore(struct operator* op, struct str saved, tide_error *err) {
+static tide_status restore(struct operator *op, struct str saved, tide_error *err) {
     return class_of(op)->restore == NULL ? TIDE_OK : class_of(op)->restore(op, saved, err);
 }
 
-static size_t shrink(struct operator* op, size_t bytes, tide_error *err) {
+static size_t shrink(struct operator *op, size_t bytes, tide_error *err) {
     return class_of(op)->shrink == NULL ? 0 : class_of(op)->shrink(op, bytes, err);
 }
 
-static void close_operator(struct operator* op) {
+static void close_operator(struct operator *op) {
     if (op != NULL) class_of(op)->close(op);
 }
 

@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
-static struct window_join *self(struct operator* op) {
+static struct window_join *self(struct operator *op) {
     return (struct window_join *)op;
 }
 
@@ -46,7 +46,7 @@ static void free_first(struct window_join *op, size_t count) {
     op->base.stats.windows_open = op->windows.count;
 }
 
-static void close(struct operator* base) {
+static void close(struct operator *base) {
     struct window_join *op = self(base);
     free_first(op, op->windows.count);
     tide__window_list_deinit(&op->windows);
@@ -141,7 +141,7 @@ static void add_row(struct window_join *op, struct join_window *window, uint32_t
     window->fresh[window->fresh_count++] = (struct join_fresh){group, kept, side};
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)out, (void)err;
     assert(batch->kinds == NULL && input < 2);
@@ -251,7 +251,7 @@ static tide_status fire_window(struct window_join *op, struct join_window *windo
     return TIDE_OK;
 }
 
-static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct window_join *op = self(base);
     op->pairs.eval.watermark = base->watermark;
     size_t fired = 0;  // whose rows may stand in steps
@@ -268,7 +268,7 @@ static tide_status on_watermark(struct operator* base, int64_t watermark, struct
     return TIDE_OK;
 }
 
-static int64_t next_trigger(const struct operator* base, int64_t earliest) {
+static int64_t next_trigger(const struct operator *base, int64_t earliest) {
     const struct window_join *op = (const struct window_join *)base;
     return tide__window_list_next_trigger(&op->windows, base->watermark, earliest, true);
 }

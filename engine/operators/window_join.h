@@ -63,8 +63,8 @@ struct join_group *tide__window_join_group(struct window_join *op, struct join_w
 void tide__window_join_put(struct window_join *op, struct join_group *group, uint32_t side, struct ranked_row *row);
 
 tide_status tide__window_join_state_open(struct window_join *op, tide_error *err) TIDE_CHECKED;
-tide_status tide__window_join_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
-void tide__window_join_save(struct operator* base, struct strbuf *out);
-tide_status tide__window_join_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_join_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
+void tide__window_join_save(struct operator *base, struct strbuf *out);
+tide_status tide__window_join_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { ARRIVAL_BYTES = 8 };
 
-static struct window_join *self(struct operator* op) {
+static struct window_join *self(struct operator *op) {
     return (struct window_join *)op;
 }
 
@@ -44,7 +44,7 @@ tide_status tide__window_join_state_open(struct window_join *op, tide_error *err
     return open_side(op, 1, err);
 }
 
-tide_status tide__window_join_barrier(struct operator* base, tide_error *err) {
+tide_status tide__window_join_barrier(struct operator *base, tide_error *err) {
     (void)err;
     struct window_join *op = self(base);
     for (size_t i = 0; i < op->windows.count; i++) {
@@ -65,7 +65,7 @@ tide_status tide__window_join_barrier(struct operator* base, tide_error *err) {
     return TIDE_OK;
 }
 
-void tide__window_join_save(struct operator* base, struct strbuf *out) {
+void tide__window_join_save(struct operator *base, struct strbuf *out) {
     uint64_t arrival = self(base)->ranker.arrival;
     if (arrival > 0) tide__strbuf_append(out, &arrival, sizeof arrival);
 }
@@ -85,7 +85,7 @@ static bool restore_row(struct window_join *op, uint32_t side, struct str key, s
     return true;
 }
 
-tide_status tide__window_join_restore(struct operator* base, struct str saved, tide_error *err) {
+tide_status tide__window_join_restore(struct operator *base, struct str saved, tide_error *err) {
     struct window_join *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

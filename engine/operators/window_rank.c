@@ -17,9 +17,9 @@
 
 enum { DIRTY_MAX = 16384 };
 
-static void close(struct operator* base);
+static void close(struct operator *base);
 
-static struct window_rank *self(struct operator* op) {
+static struct window_rank *self(struct operator *op) {
     return (struct window_rank *)op;
 }
 
@@ -161,7 +161,7 @@ static void rank_partitions(struct window_rank *op, struct rank_window *window, 
     }
 }
 
-static tide_status on_batch(struct operator* base, uint32_t input, const struct batch *batch, struct emitter *out,
+static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input, (void)out, (void)err;
     assert(batch->kinds == NULL);
@@ -252,7 +252,7 @@ static void free_first(struct window_rank *op, size_t count) {
     op->base.stats.windows_open = op->windows.count;
 }
 
-static tide_status on_watermark(struct operator* base, int64_t watermark, struct emitter *out, tide_error *err) {
+static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct window_rank *op = self(base);
     size_t fired = 0;  // whose rows may be pending
     while (fired < op->windows.count && at(op, fired)->bounds.trigger <= watermark) {
@@ -272,13 +272,13 @@ static tide_status on_watermark(struct operator* base, int64_t watermark, struct
     return TIDE_OK;
 }
 
-static int64_t next_trigger(const struct operator* base, int64_t earliest) {
+static int64_t next_trigger(const struct operator *base, int64_t earliest) {
     const struct window_rank *op = (const struct window_rank *)base;
     // Above an aggregation rows come with a watermark that the aggregation asked for.
     return tide__window_list_next_trigger(&op->windows, base->watermark, earliest, !op->plan->above_aggregate);
 }
 
-static void close(struct operator* base) {
+static void close(struct operator *base) {
     struct window_rank *op = self(base);
     free_first(op, op->windows.count);
     tide__window_list_deinit(&op->windows);

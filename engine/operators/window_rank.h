@@ -60,11 +60,11 @@ void tide__window_rank_entered(struct window_rank *op, struct rank_window *windo
 tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err) TIDE_CHECKED;
 void tide__window_rank_delete(struct window_rank *op, const struct rank_window *window, const struct rank_top *top,
                               const struct ranked_row *row);
-tide_status tide__window_rank_barrier(struct operator* base, tide_error *err) TIDE_CHECKED;
+tide_status tide__window_rank_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
 // Puts what the window's state table does not have.
 void tide__window_rank_put_dirty(struct window_rank *op, struct rank_window *window);
-void tide__window_rank_save(struct operator* base, struct strbuf *out);
-tide_status tide__window_rank_restore(struct operator* base, struct str saved, tide_error *err) TIDE_CHECKED;
+void tide__window_rank_save(struct operator *base, struct strbuf *out);
+tide_status tide__window_rank_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
 // Steps over the partition columns at the front of *key, whose values go to columns; they may point into op->scratch.
 bool tide__window_rank_skip_partition(struct window_rank *op, struct column *columns, struct str *key);
 
@@ -75,7 +75,7 @@ tide_status tide__window_rank_emit(struct window_rank *op, struct str row, int64
 void tide__window_rank_clear(struct window_rank *op, struct rank_window *window);
 
 // --- window_rank_evict.c
-size_t tide__window_rank_shrink(struct operator* base, size_t bytes, tide_error *err);
+size_t tide__window_rank_shrink(struct operator *base, size_t bytes, tide_error *err);
 // Evicts if memory is short and much of it is ours: for rows that all come within one watermark.
 tide_status tide__window_rank_relieve(struct window_rank *op, tide_error *err) TIDE_CHECKED;
 // Gives out the best rows of an evicted window.

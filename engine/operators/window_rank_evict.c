@@ -230,7 +230,7 @@ static int compare_bytes(const void *a, const void *b) {
     return (left < right) - (left > right);
 }
 
-size_t tide__window_rank_shrink(struct operator* base, size_t bytes, tide_error *err) {
+size_t tide__window_rank_shrink(struct operator *base, size_t bytes, tide_error *err) {
     struct window_rank *op = (struct window_rank *)base;
     size_t count = op->windows.count, freed = 0;
     if (count == 0) return 0;

@@ -16,7 +16,7 @@
 
 enum { ARRIVAL_BYTES = 8, RESTORE_GROUP = 64 };
 
-static struct window_rank *self(struct operator* op) {
+static struct window_rank *self(struct operator *op) {
     return (struct window_rank *)op;
 }
 
@@ -105,7 +105,7 @@ void tide__window_rank_put_dirty(struct window_rank *op, struct rank_window *win
     window->dirty_count = 0;
 }
 
-tide_status tide__window_rank_barrier(struct operator* base, tide_error *err) {
+tide_status tide__window_rank_barrier(struct operator *base, tide_error *err) {
     (void)err;
     struct window_rank *op = self(base);
     for (size_t i = 0; i < op->windows.count; i++) {
@@ -116,7 +116,7 @@ tide_status tide__window_rank_barrier(struct operator* base, tide_error *err) {
     return TIDE_OK;
 }
 
-void tide__window_rank_save(struct operator* base, struct strbuf *out) {
+void tide__window_rank_save(struct operator *base, struct strbuf *out) {
     uint64_t arrival = self(base)->ranker.arrival;
     if (arrival > 0) tide__strbuf_append(out, &arrival, sizeof arrival);
 }
@@ -221,7 +221,7 @@ static tide_status restore_rows(struct window_rank *op, struct batch *one, tide_
     return tide__fail(err, TIDE_ERR_SAVEPOINT, "the state table %s holds an entry that is damaged", op->desc->name);
 }
 
-tide_status tide__window_rank_restore(struct operator* base, struct str saved, tide_error *err) {
+tide_status tide__window_rank_restore(struct operator *base, struct str saved, tide_error *err) {
     struct window_rank *op = self(base);
     if (saved.len != 0 && saved.len != sizeof op->ranker.arrival)
         return tide__fail(err, TIDE_ERR_SAVEPOINT, "the saved counter of %s is damaged", base->node->operator_id);

@@ -216,6 +216,8 @@ def test_a_running_job_can_be_asked(p):
         need('no checkpoint yet' in p.run('status', 'state', '--why', '2024-01-01 00:00:20', exit=2).stderr, 'why without a plan')
         early = lambda: {(e['k'], e['window_start'][17:19], e['COUNT(*)']) for e in query('SELECT * FROM window_aggregate_1')}
         need(early() == {('k0', '20', 3), ('k1', '20', 2)}, early())
+        taken = status()['checkpoint']['taken']
+        need(early() and early() and status()['checkpoint']['taken'] == taken, 'a query takes a checkpoint though nothing has come')
         run.arrives(p, 'b', 25, 28)
         run.wait_for(lambda: status()['job']['rows'] == 28, 'the job did not go on')
         need(early() == {('k0', '20', 4), ('k1', '20', 4)}, early())

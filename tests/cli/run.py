@@ -256,7 +256,10 @@ def test_stop_with_savepoint_and_go_on(p):
     half = p.output()
     need(half and whole.startswith(half) and half != whole, 'not the first part of the output')
     p.run('savepoint', 'verify', 'a.sp', exit=0)
-    p.run('run', 'job.sql', '--from', 'a.sp', exit=0)
+    behind = p.run('run', 'job.sql', '--from', 'a.sp', '--stop-with-savepoint', 'b.sp', '--after', '516', exit=2).stderr
+    need('goes on from row 517' in behind and p.output() == half, behind)
+    said = p.run('run', 'job.sql', '--from', 'a.sp', exit=0).stderr
+    need('are there twice where another run has written them into the same folder' in said, said)
     need(p.output() == whole, 'the two parts are not the whole')
 
 

@@ -247,6 +247,12 @@ def old_may_be_a_savepoint(run):
     new = run.folder / 'new.sql'
     new.write_text(SOURCE + f'SELECT a, SUM(b), COUNT(*) {WINDOW};\n')
     assert run.report('job.sp', 'new.sql', code=10)['holds']
+    new.write_text(SOURCE + f'SELECT a, SUM(b), COUNT(DISTINCT c) {WINDOW};\n')
+    hint = run.check('job.sp', 'new.sql', '--policy', 'strict', code=20).stdout
+    assert 'tidemark run new.sql --from job.sp --policy exact --on-incompatible partial' in hint, hint
+    assert 'or go on in part with --policy exact --on-incompatible partial' in hint, hint
+    part = run('run', 'new.sql', '--from', 'job.sp', '--policy', 'exact', '--on-incompatible', 'partial', code=0).stderr
+    assert 'results are whole again for windows that begin at 2026-01-01 00:01' in part, part
     new.write_text(SOURCE + f'SELECT a, SUM(b) {WINDOW.replace("1", "2")};\n')
     out = run.check('job.sp', 'new.sql', code=20).stdout
     assert 'the savepoint job.sp holds' in out and '1 open windows' in out and '3 keys' in out, out

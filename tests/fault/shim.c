@@ -24,7 +24,20 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum op { OP_WRITE, OP_READ, OP_FSYNC, OP_FDATASYNC, OP_OPEN, OP_RENAME, OP_LINK, OP_UNLINK, OP_FTRUNCATE, OP_MKDIR, OP_CLOSE, OP_COUNT };
+enum op {
+    OP_WRITE,
+    OP_READ,
+    OP_FSYNC,
+    OP_FDATASYNC,
+    OP_OPEN,
+    OP_RENAME,
+    OP_LINK,
+    OP_UNLINK,
+    OP_FTRUNCATE,
+    OP_MKDIR,
+    OP_CLOSE,
+    OP_COUNT
+};
 static const char *const ops[OP_COUNT] = {"write", "read",   "fsync",     "fdatasync", "open", "rename",
                                           "link",  "unlink", "ftruncate", "mkdir",     "close"};
 
@@ -51,7 +64,10 @@ static void *real(const char *name) {
 }
 
 static void read_fault(const char *text) {
-    static const struct { const char *name; int number; } errors[] = {{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"SHORT", 0}, {"KILL", KILL}};
+    static const struct {
+        const char *name;
+        int number;
+    } errors[] = {{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EINTR", EINTR}, {"SHORT", 0}, {"KILL", KILL}};
     char op[32] = "", error[32] = "";
     if (sscanf(text, "%31[^:]:%31[^:]:%ld", op, error, &fault_left) != 3) _exit(127);
     for (int i = 0; i < OP_COUNT; i++)
@@ -64,7 +80,8 @@ static void read_fault(const char *text) {
 }
 
 static void read_environment(void) {
-    const char *folder = getenv("TIDE_SHIM_UNDER"), *fault = getenv("TIDE_SHIM_FAULT"), *record = getenv("TIDE_SHIM_RECORD");
+    const char *folder = getenv("TIDE_SHIM_UNDER"), *fault = getenv("TIDE_SHIM_FAULT"),
+               *record = getenv("TIDE_SHIM_RECORD");
     if (folder == NULL || realpath(folder, under) == NULL) return;
     if (fault != NULL) read_fault(fault);
     if (record != NULL) record_fd = REAL(open)(record, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -159,7 +176,8 @@ static int open_at(const char *path, int flags, mode_t mode) {
     struct stat info;
     bool makes = (flags & O_CREAT) != 0 && lstat(whole, &info) != 0;
     bool was_full = is_full;
-    if (was_full ? makes && is_due(OP_OPEN, whole) : is_due(OP_OPEN, whole)) return errno = fault_error ? fault_error : EIO, -1;
+    if (was_full ? makes && is_due(OP_OPEN, whole) : is_due(OP_OPEN, whole))
+        return errno = fault_error ? fault_error : EIO, -1;
     pthread_mutex_lock(&lock);
     int fd = REAL(open)(path, flags, mode);
     int error = errno;
@@ -306,7 +324,8 @@ int ftruncate64(int fd, off_t len) {
 // --- names -----------------------------------------------------------------------------------------------------------
 
 // A call on one or two paths, done and recorded as `letter`.
-static int change(enum op op, char letter, const char *a, const char *b, int (*two)(const char *, const char *), int (*one)(const char *)) {
+static int change(enum op op, char letter, const char *a, const char *b, int (*two)(const char *, const char *),
+                  int (*one)(const char *)) {
     char from[PATH_MAX], to[PATH_MAX] = "";
     bool mine = counts(a, from) && (b == NULL || counts(b, to));
     if (mine && is_due(op, from)) return errno = fault_error ? fault_error : EIO, -1;

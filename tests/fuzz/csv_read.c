@@ -18,9 +18,11 @@ static struct format_reader *open_reader(uint8_t choice, const struct type *type
     static const char *const values[] = {"true", "NULL", "true"};
     table->option_count = 0;
     for (int i = 0; i < 3; i++) {
-        if (choice >> i & 1) table->options[table->option_count++] = (struct option){tide__str(keys[i]), tide__str(values[i])};
+        if (choice >> i & 1)
+            table->options[table->option_count++] = (struct option){tide__str(keys[i]), tide__str(values[i])};
     }
-    if (choice & 8) table->options[table->option_count++] = (struct option){STR_LIT("csv.field-delimiter"), STR_LIT(";")};
+    if (choice & 8)
+        table->options[table->option_count++] = (struct option){STR_LIT("csv.field-delimiter"), STR_LIT(";")};
     if (escape != NULL) {
         table->options[table->option_count++] = (struct option){STR_LIT("csv.escape-character"), tide__str(escape)};
     }
@@ -77,7 +79,8 @@ static bool parse_block(const struct format_reader *reader, const char *data, si
         tide__csv_parse(parser, &block, rows_max, &arena, &rows);
         if (block.at == before && !rows.fault.is_set) abort();
         append_rows(reader, columns, rows.rows, out);
-        for (size_t i = 0; i < rows.skip_count; i++) tide__strbuf_append_c(out, rows.skips[i] <= rows.rows ? "" : "bad skip");
+        for (size_t i = 0; i < rows.skip_count; i++)
+            tide__strbuf_append_c(out, rows.skips[i] <= rows.rows ? "" : "bad skip");
         if (rows.fault.is_set && rows.fault.place > len) abort();
         if (rows.fault.is_set) tide__strbuf_append_c(out, rows.fault.message);
         tide__arena_deinit(&arena);
@@ -88,7 +91,8 @@ static bool parse_block(const struct format_reader *reader, const char *data, si
 }
 
 // As the file reader does: blocks of `step` bytes that grow until they hold a row end.
-static void parse_blocks(const struct format_reader *reader, const char *data, size_t len, size_t step, struct strbuf *out) {
+static void parse_blocks(const struct format_reader *reader, const char *data, size_t len, size_t step,
+                         struct strbuf *out) {
     for (size_t at = 0; at < len;) {
         size_t cut = 0;
         for (size_t want = step; cut == 0; want += step) {

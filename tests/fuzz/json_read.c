@@ -49,7 +49,8 @@ static bool parse_block(const struct format_reader *reader, const char *data, si
         tide__json_parse_rows(parser, &block, rows_max, &arena, &rows);
         if (block.at == before && !rows.fault.is_set) abort();
         append_rows(reader, columns, rows.rows, out);
-        for (size_t i = 0; i < rows.skip_count; i++) tide__strbuf_append_c(out, rows.skips[i] <= rows.rows ? "" : "bad skip");
+        for (size_t i = 0; i < rows.skip_count; i++)
+            tide__strbuf_append_c(out, rows.skips[i] <= rows.rows ? "" : "bad skip");
         if (rows.fault.is_set && rows.fault.place > len) abort();
         if (rows.fault.is_set) tide__strbuf_append_c(out, rows.fault.message);
         tide__arena_deinit(&arena);
@@ -60,7 +61,8 @@ static bool parse_block(const struct format_reader *reader, const char *data, si
 }
 
 // As the file reader does: blocks of `step` bytes that grow until they hold a row end.
-static void parse_blocks(const struct format_reader *reader, const char *data, size_t len, size_t step, struct strbuf *out) {
+static void parse_blocks(const struct format_reader *reader, const char *data, size_t len, size_t step,
+                         struct strbuf *out) {
     for (size_t at = 0; at < len;) {
         size_t cut = 0;
         for (size_t want = step; cut == 0; want += step) {
@@ -90,8 +92,9 @@ static void choose_types(unsigned choice, struct type types[FIELDS], struct form
     const struct type all[][FIELDS] = {
         {tide__type_make(TYPE_BOOLEAN, true), tide__type_make(TYPE_TINYINT, true), tide__type_make(TYPE_BIGINT, true),
          tide__type_make(TYPE_DOUBLE, true), tide__type_make_sized(TYPE_TIMESTAMP, true, 3, 0)},
-        {tide__type_make(TYPE_SMALLINT, true), tide__type_make(TYPE_FLOAT, true), tide__type_make_sized(TYPE_DECIMAL, true, 10, 2),
-         tide__type_make(TYPE_DATE, true), tide__type_make_sized(TYPE_TIME, true, 0, 0)},
+        {tide__type_make(TYPE_SMALLINT, true), tide__type_make(TYPE_FLOAT, true),
+         tide__type_make_sized(TYPE_DECIMAL, true, 10, 2), tide__type_make(TYPE_DATE, true),
+         tide__type_make_sized(TYPE_TIME, true, 0, 0)},
         {tide__type_make(TYPE_VARBINARY, true), tide__type_make_sized(TYPE_TIMESTAMP, true, 9, 0),
          tide__type_make_sized(TYPE_TIMESTAMP_LTZ, true, 3, 0), tide__type_make_sized(TYPE_TIMESTAMP_LTZ, true, 9, 0),
          tide__type_make(TYPE_VARCHAR, true)}};
@@ -102,7 +105,8 @@ static void choose_types(unsigned choice, struct type types[FIELDS], struct form
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2 || size > 4096) return 0;
     struct type integer = tide__type_make(TYPE_INT, true), text_type = tide__type_make(TYPE_VARCHAR, true);
-    struct type_child members[] = {{"a", &integer}, {"s", &text_type}}, pairs[] = {{NULL, &text_type}, {NULL, &integer}};
+    struct type_child members[] = {{"a", &integer}, {"s", &text_type}},
+                      pairs[] = {{NULL, &text_type}, {NULL, &integer}};
     struct type row = tide__type_make(TYPE_ROW, true), map = tide__type_make(TYPE_MAP, true);
     row.children = members;
     map.children = pairs;
@@ -112,15 +116,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     array.children = &element;
     array.child_count = 1;
     struct type decimal = tide__type_make_sized(TYPE_DECIMAL, true, 30, 10);
-    struct format_read reads[FIELDS] = {{0, "a", &integer}, {1, "s", &text_type}, {2, "m", &map}, {3, "l", &array},
-                                        {4, "d", &decimal}};
+    struct format_read reads[FIELDS] = {
+        {0, "a", &integer}, {1, "s", &text_type}, {2, "m", &map}, {3, "l", &array}, {4, "d", &decimal}};
     struct type flat[FIELDS];
     if ((data[0] >> 3 & 3) != 0) choose_types(data[0] >> 3 & 3, flat, reads);
     struct option options[3];
     struct table table = {.name = "t", .options = options};
-    if (data[0] & 1) options[table.option_count++] = (struct option){STR_LIT("json.ignore-parse-errors"), STR_LIT("true")};
-    if (data[0] & 32) options[table.option_count++] = (struct option){STR_LIT("json.timestamp-format.standard"), STR_LIT("ISO-8601")};
-    if ((data[0] & 65) == 64) options[table.option_count++] = (struct option){STR_LIT("json.fail-on-missing-field"), STR_LIT("true")};
+    if (data[0] & 1)
+        options[table.option_count++] = (struct option){STR_LIT("json.ignore-parse-errors"), STR_LIT("true")};
+    if (data[0] & 32)
+        options[table.option_count++] = (struct option){STR_LIT("json.timestamp-format.standard"), STR_LIT("ISO-8601")};
+    if ((data[0] & 65) == 64)
+        options[table.option_count++] = (struct option){STR_LIT("json.fail-on-missing-field"), STR_LIT("true")};
     struct format_env env = {&table, FIELDS, data[0] & 2 ? 2 : FIELDS, reads};
     struct format_reader *reader = NULL;
     if (tide__json_format.reader_open(&env, &reader, NULL) != TIDE_OK) abort();

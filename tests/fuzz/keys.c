@@ -92,7 +92,8 @@ static void order_halves(struct str bytes, unsigned choice, struct arena *arena)
         columns[1].i64[row] = 0;
         memcpy(&columns[1].i64[row], halves[row].data, halves[row].len < 8 ? halves[row].len : 8);
     }
-    struct sort_key sorts[2] = {{.column = 0, .descending = choice & 4, .nulls_last = choice & 8}, {.column = 1, .descending = choice & 16}};
+    struct sort_key sorts[2] = {{.column = 0, .descending = choice & 4, .nulls_last = choice & 8},
+                                {.column = 1, .descending = choice & 16}};
     int wanted = 0;
     if (columns[0].nulls[0] != columns[0].nulls[1])
         wanted = (columns[0].nulls[0] ? -1 : 1) * (sorts[0].nulls_last ? -1 : 1);
@@ -111,7 +112,8 @@ static void order_halves(struct str bytes, unsigned choice, struct arena *arena)
     tide__key_encode(&batch, places, 2, STR_LIT("p"), arena, encoded);
     for (size_t row = 0; row < 2; row++) {
         struct str rest = {encoded[row].data + 1, encoded[row].len - 1};
-        need(tide__key_decode(&rest, arena, &columns[0], row) && tide__key_decode(&rest, arena, &columns[1], row) && rest.len == 0);
+        need(tide__key_decode(&rest, arena, &columns[0], row) && tide__key_decode(&rest, arena, &columns[1], row) &&
+             rest.len == 0);
         tide__strbuf_deinit(&keys[row]);
     }
 }

@@ -83,7 +83,8 @@ static void run_path(struct replay *replay, const char *path, int depth) {
         char child[4096];
         snprintf(child, sizeof child, "%s/%s", path, e->d_name);
         if (e->d_name[0] == '.' || stat(child, &st) != 0) continue;
-        if (S_ISDIR(st.st_mode) ? depth < 4 : all || strcmp(e->d_name, "query.sql") == 0) run_path(replay, child, depth + 1);
+        if (S_ISDIR(st.st_mode) ? depth < 4 : all || strcmp(e->d_name, "query.sql") == 0)
+            run_path(replay, child, depth + 1);
     }
     if (dir != NULL) closedir(dir);
 }

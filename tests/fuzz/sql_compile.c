@@ -21,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         tide_status status = tide__parse_next(parser, &arena, &statement, &err);
         if (status == TIDE_OK && statement == NULL) break;
         if (status == TIDE_OK)
-            status = tide__sql_compile(session, statement, (struct str){(const char *)data, size}, jobs, &arena, &result, &err);
+            status = tide__sql_compile(session, statement, (struct str){(const char *)data, size}, jobs, &arena,
+                                       &result, &err);
         if (status != TIDE_OK) {
             if (err.message[0] == '\0' || err.status != status) abort();
             break;

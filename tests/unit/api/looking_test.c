@@ -144,7 +144,8 @@ START_TEST(damage_is_named_with_what_is_lost) {
     close(fd);
     tide_error err = {0};
     ck_assert_int_eq(tide_savepoint_verify(in_dir("a.savepoint"), collect, &output, &err), TIDE_ERR_SAVEPOINT);
-    expect("chunk 0 at offset 16: its checksum is wrong; lost: 2 keys from [2024-01-01 00:01:00.000, 2024-01-01 00:02:00.000) k='k0' to ");
+    expect("chunk 0 at offset 16: its checksum is wrong; lost: 2 keys from [2024-01-01 00:01:00.000, 2024-01-01 "
+           "00:02:00.000) k='k0' to ");
     ck_assert_ptr_nonnull(strstr(err.message, "a.savepoint"));
 }
 END_TEST

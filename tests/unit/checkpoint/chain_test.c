@@ -134,8 +134,8 @@ static void drop_window(struct fake_job *job, size_t window) {
     char lower[24], upper[24];
     sample_key(window, 0, lower);
     sample_key(window + 1, 0, upper);
-    ck_assert_int_eq(
-        tide__state_drop_range(job->windowed, (struct str){lower, 16}, (struct str){upper, 16}, NULL), TIDE_OK);
+    ck_assert_int_eq(tide__state_drop_range(job->windowed, (struct str){lower, 16}, (struct str){upper, 16}, NULL),
+                     TIDE_OK);
 }
 
 static void put_user(struct fake_job *job, size_t user) {
@@ -238,8 +238,8 @@ static void expect_savepoint(struct savepoint *savepoint, struct strbuf expected
 }
 
 static void path_of(const struct fake_job *job, struct strbuf *out) {
-    ck_assert_int_eq(
-        tide__state_dir_checkpoint_path(job->dir, 1, job->next_id - 1, job->written.delta, out, NULL), TIDE_OK);
+    ck_assert_int_eq(tide__state_dir_checkpoint_path(job->dir, 1, job->next_id - 1, job->written.delta, out, NULL),
+                     TIDE_OK);
 }
 
 static struct savepoint *open_last(const struct fake_job *job) {

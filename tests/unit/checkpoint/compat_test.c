@@ -219,8 +219,8 @@ START_TEST(aggregations_keys_and_windows_are_told_apart) {
          "SELECT SUM(price) * 2 AS t, auction " TUMBLED "GROUP BY window_start, window_end, auction;", ""},
         {"SELECT auction FROM Bid;", "SELECT auction, price FROM Bid WHERE price > 1;", ""},
         {"SELECT auction, SUM(price), MAX(item) " TUMBLED "GROUP BY window_start, window_end, auction;",
-         "SELECT auction, SUM(price), MAX(item) FROM (SELECT auction + 1 AS auction, price, item, window_start, window_end " TUMBLED
-         ") GROUP BY window_start, window_end, auction;",
+         "SELECT auction, SUM(price), MAX(item) FROM (SELECT auction + 1 AS auction, price, item, window_start, "
+         "window_end " TUMBLED ") GROUP BY window_start, window_end, auction;",
          "calc.between_window_and_group"},
         {"SELECT auction, SUM(price) OVER (PARTITION BY auction ORDER BY ts) FROM Bid;",
          "SELECT auction, SUM(price) OVER (PARTITION BY auction, item ORDER BY ts) FROM Bid;", "over.partition"},

@@ -51,7 +51,7 @@ tide_status tide__emit(struct emitter *out, const struct batch *batch, tide_erro
     return TIDE_OK;
 }
 
-void tide__late_row(struct operator* op, struct late_sink *late, const struct batch *batch, size_t row,
+void tide__late_row(struct operator *op, struct late_sink *late, const struct batch *batch, size_t row,
                     int64_t window_start, int64_t window_end) {
     (void)late, (void)batch, (void)row, (void)window_start, (void)window_end;
     op->stats.late_rows++;

@@ -21,7 +21,7 @@ struct any_driver {
     struct plan_node *node;
     struct plan_node *inputs[2];
     const struct operator_class *class;
-    struct operator* op;
+    struct operator *op;
     struct state_store *store;
     struct memory_budget budget;
     size_t batch_rows_max;

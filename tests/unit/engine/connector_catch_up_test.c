@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define ATTEMPTS_MAX 64
-#define KEPT 3
+#define KEPT         3
 
 struct checkpoint {
     int64_t row;
@@ -26,7 +26,7 @@ struct fixture {
     struct sink *sink;
     struct sink *forgotten[ATTEMPTS_MAX];  // of killed processes
     size_t forgotten_count;
-    struct checkpoint kept[KEPT];          // the newest is the last one
+    struct checkpoint kept[KEPT];  // the newest is the last one
     size_t kept_count;
     uint32_t random;
 };
@@ -287,7 +287,8 @@ START_TEST(a_file_gone_from_the_middle_is_named) {
     ck_assert_int_eq(three_files(&f, &err), TIDE_OK);
     in_out(&f, "part-r1-00000001", "_moved");
     ck_assert_int_eq(restore(&f, &f.kept[0].prepared, &err), TIDE_ERR_IO);
-    ck_assert_ptr_nonnull(strstr(err.message, "/out/part-r1-00000001\", which is older than others that are there, is gone"));
+    ck_assert_ptr_nonnull(
+        strstr(err.message, "/out/part-r1-00000001\", which is older than others that are there, is gone"));
     in_out(&f, "_moved", "part-r1-00000001");
     // A barrier in the middle of the second file: then that one must be there, and the first need not.
     ck_assert_int_eq(restore(&f, &f.kept[0].prepared, &err), TIDE_OK);

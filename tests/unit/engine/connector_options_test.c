@@ -26,8 +26,8 @@ static void expect(const char *columns, const char *const *options, enum table_u
 }
 
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL, NULL})
-#define INPUT "connector", "filesystem", "path", "-", "format", "csv"
-#define FILES "connector", "filesystem", "path", "x", "format", "csv"
+#define INPUT        "connector", "filesystem", "path", "-", "format", "csv"
+#define FILES        "connector", "filesystem", "path", "x", "format", "csv"
 
 START_TEST(complete_options_pass) {
     expect("a INT", OPTIONS(FILES), TABLE_AS_SOURCE, TIDE_OK, "", "", 0, 0);
@@ -40,8 +40,8 @@ START_TEST(complete_options_pass) {
 END_TEST
 
 START_TEST(missing_options_are_named) {
-    expect("a INT", OPTIONS("format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE, "table \"t\" has no 'connector' option",
-           "add 'connector' = 'filesystem' to its WITH (...)", 0, 0);
+    expect("a INT", OPTIONS("format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "table \"t\" has no 'connector' option", "add 'connector' = 'filesystem' to its WITH (...)", 0, 0);
     expect("a INT", OPTIONS("connector", "filesystem", "format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
            "table \"t\" has no 'path' option", "add 'path' = 'FILE OR FOLDER' to its WITH (...)", 0, 0);
     expect("a INT", OPTIONS("connector", "filesystem", "path", "x"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
@@ -50,10 +50,10 @@ START_TEST(missing_options_are_named) {
 END_TEST
 
 START_TEST(slips_are_told_with_the_nearest_name) {
-    expect("a INT", OPTIONS("connector", "filesytem"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE, "unknown connector 'filesytem'",
-           "did you mean 'filesystem'?", 1, 1);
-    expect("a INT", OPTIONS("connector", "filesystem", "path", "x", "format", "cvs"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
-           "unknown format 'cvs'", "did you mean 'csv'?", 3, 1);
+    expect("a INT", OPTIONS("connector", "filesytem"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
+           "unknown connector 'filesytem'", "did you mean 'filesystem'?", 1, 1);
+    expect("a INT", OPTIONS("connector", "filesystem", "path", "x", "format", "cvs"), TABLE_AS_SOURCE,
+           TIDE_ERR_VALIDATE, "unknown format 'cvs'", "did you mean 'csv'?", 3, 1);
     expect("a INT", OPTIONS(FILES, "source.monitor-intervall", "1 s"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
            "unknown option 'source.monitor-intervall'", "did you mean 'source.monitor-interval'?", 4, 0);
     expect("a INT", OPTIONS("conector", "filesystem", "path", "x", "format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
@@ -76,32 +76,36 @@ START_TEST(unknown_options_that_flink_may_take_are_warned_of) {
     tide__arena_init(&arena);
     struct strbuf said = {0};
     struct connector_warnings warnings = {note_warning, &said};
-    struct table *table = build_table(&arena, "a INT", OPTIONS(FILES, "csv.ignore-parse-error", "true", "foo", "bar",
-                                                               "csv.allow-comments", "true", "csv.nonsense", "1"));
+    struct table *table = build_table(&arena, "a INT",
+                                      OPTIONS(FILES, "csv.ignore-parse-error", "true", "foo", "bar",
+                                              "csv.allow-comments", "true", "csv.nonsense", "1"));
     tide_error err;
     tide__error_clear(&err);
     ck_assert_int_eq(tide__connector_validate(table, TABLE_AS_SOURCE, &warnings, &err), TIDE_OK);
-    ck_assert_str_eq(said.data, "5:3 unknown option 'csv.ignore-parse-error' has no effect | did you mean 'csv.ignore-parse-errors'?\n"
-                                "6:3 unknown option 'foo' has no effect | \n8:3 unknown option 'csv.nonsense' has no effect | \n");
+    ck_assert_str_eq(
+        said.data,
+        "5:3 unknown option 'csv.ignore-parse-error' has no effect | did you mean 'csv.ignore-parse-errors'?\n"
+        "6:3 unknown option 'foo' has no effect | \n8:3 unknown option 'csv.nonsense' has no effect | \n");
     tide__strbuf_deinit(&said);
     tide__arena_deinit(&arena);
 }
 END_TEST
 
 START_TEST(what_is_not_supported_is_refused) {
-    expect("a INT", OPTIONS("connector", "kafka"), TABLE_AS_SOURCE, TIDE_ERR_PLAN, "connector 'kafka' is not supported yet",
-           "", 1, 1);
+    expect("a INT", OPTIONS("connector", "kafka"), TABLE_AS_SOURCE, TIDE_ERR_PLAN,
+           "connector 'kafka' is not supported yet", "", 1, 1);
     expect("a INT", OPTIONS("connector", "filesystem", "path", "x", "format", "avro"), TABLE_AS_SOURCE, TIDE_ERR_PLAN,
            "format 'avro' is not supported yet", "", 3, 1);
     expect("a INT", OPTIONS(FILES, "source.monitor-interval", "0 s"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
-           "option 'source.monitor-interval' must be a duration above 0, not '0 s'", "write it as '10 s', '500 ms' or '1 min'", 4, 1);
+           "option 'source.monitor-interval' must be a duration above 0, not '0 s'",
+           "write it as '10 s', '500 ms' or '1 min'", 4, 1);
     expect("a INT", OPTIONS(INPUT, "source.monitor-interval", "1 s"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
            "standard input is no folder that can be watched",
            "remove 'source.monitor-interval': standard input is read as it comes", 4, 0);
     expect("a INT", OPTIONS(INPUT), TABLE_AS_SINK, TIDE_ERR_PLAN, "a table can't be written to '-'",
            "a SELECT prints its rows to standard output; 'connector' = 'print' does too", 2, 1);
-    expect("a INT", OPTIONS("connector", "filesystem", "path", "s3://x/y", "format", "csv"), TABLE_AS_SOURCE, TIDE_ERR_PLAN,
-           "only local files are supported, not 's3://x/y'", "use a path, or file:///...", 2, 1);
+    expect("a INT", OPTIONS("connector", "filesystem", "path", "s3://x/y", "format", "csv"), TABLE_AS_SOURCE,
+           TIDE_ERR_PLAN, "only local files are supported, not 's3://x/y'", "use a path, or file:///...", 2, 1);
     expect("a INT", OPTIONS("connector", "print"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,
            "connector 'print' can only be written to", "", 1, 1);
     expect("a INT", OPTIONS(FILES, "csv.allow-comments", "maybe"), TABLE_AS_SOURCE, TIDE_ERR_VALIDATE,

@@ -21,7 +21,9 @@ struct fixture {
     const char *run;
 };
 
-#define OPTIONS(...) ((const char *const[]){"connector", "filesystem", "path", "out", "format", "csv", __VA_ARGS__ __VA_OPT__(, ) NULL, NULL})
+#define OPTIONS(...)                                                                                                   \
+    ((const char *const[]){"connector", "filesystem", "path", "out", "format", "csv", __VA_ARGS__ __VA_OPT__(, ) NULL, \
+                           NULL})
 
 static void open_sink(struct fixture *f) {
     struct sink_env env = {f->plan, f->node, f->folder, f->run};
@@ -321,9 +323,16 @@ END_TEST
 
 static void write_texts(const char *const *options, const char *expected) {
     static const char *const texts[][2] = {
-        {"plain", "two words"}, {"-5", "+5"}, {"semi;colon", "pipe|bar"}, {"back\\slash", "apo's"}, {"", NULL},
-        {"aaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaa"}, {"q\"q", "a,b"}, {"#hash", "x.y:z/0"},
-        {"line\nbreak", "tab\there"}, {"\xE6\x97\xA5\xE6\x9C\xAC", "\xC3\xA9"},
+        {"plain", "two words"},
+        {"-5", "+5"},
+        {"semi;colon", "pipe|bar"},
+        {"back\\slash", "apo's"},
+        {"", NULL},
+        {"aaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaa"},
+        {"q\"q", "a,b"},
+        {"#hash", "x.y:z/0"},
+        {"line\nbreak", "tab\there"},
+        {"\xE6\x97\xA5\xE6\x9C\xAC", "\xC3\xA9"},
     };
     struct fixture f;
     begin(&f, "a STRING; b STRING; n INT", options);
@@ -347,17 +356,20 @@ static void write_texts(const char *const *options, const char *expected) {
 }
 
 START_TEST(texts_are_quoted_as_by_flink) {
-    write_texts(OPTIONS(), "plain,\"two words\",1\n-5,\"+5\",-2\nsemi;colon,pipe|bar,3\n\"back\\slash\",\"apo's\",4\n,,\n"
-                           "aaaaaaaaaaaaaaaaaaaaaaaa,\"aaaaaaaaaaaaaaaaaaaaaaaaa\",5\n\"q\"\"q\",\"a,b\",6\n\"#hash\",x.y:z/0,7\n"
-                           "\"line\nbreak\",\"tab\there\",8\n\xE6\x97\xA5\xE6\x9C\xAC,\xC3\xA9,9\n");
-    write_texts(OPTIONS("csv.field-delimiter", ";"),
-                "plain;\"two words\";1\n\"-5\";\"+5\";-2\n\"semi;colon\";pipe|bar;3\n\"back\\slash\";\"apo's\";4\n;;\n"
-                "aaaaaaaaaaaaaaaaaaaaaaaa;\"aaaaaaaaaaaaaaaaaaaaaaaaa\";5\n\"q\"\"q\";\"a,b\";6\n\"#hash\";\"x.y:z/0\";7\n"
-                "\"line\nbreak\";\"tab\there\";8\n\xE6\x97\xA5\xE6\x9C\xAC;\xC3\xA9;9\n");
-    write_texts(OPTIONS("csv.escape-character", "\\", "csv.null-literal", "NULL"),
-                "plain,\"two words\",1\n-5,\"+5\",-2\nsemi;colon,pipe|bar,3\n\"back\\\\slash\",\"apo's\",4\n,NULL,NULL\n"
+    write_texts(OPTIONS(),
+                "plain,\"two words\",1\n-5,\"+5\",-2\nsemi;colon,pipe|bar,3\n\"back\\slash\",\"apo's\",4\n,,\n"
                 "aaaaaaaaaaaaaaaaaaaaaaaa,\"aaaaaaaaaaaaaaaaaaaaaaaaa\",5\n\"q\"\"q\",\"a,b\",6\n\"#hash\",x.y:z/0,7\n"
                 "\"line\nbreak\",\"tab\there\",8\n\xE6\x97\xA5\xE6\x9C\xAC,\xC3\xA9,9\n");
+    write_texts(
+        OPTIONS("csv.field-delimiter", ";"),
+        "plain;\"two words\";1\n\"-5\";\"+5\";-2\n\"semi;colon\";pipe|bar;3\n\"back\\slash\";\"apo's\";4\n;;\n"
+        "aaaaaaaaaaaaaaaaaaaaaaaa;\"aaaaaaaaaaaaaaaaaaaaaaaaa\";5\n\"q\"\"q\";\"a,b\";6\n\"#hash\";\"x.y:z/0\";7\n"
+        "\"line\nbreak\";\"tab\there\";8\n\xE6\x97\xA5\xE6\x9C\xAC;\xC3\xA9;9\n");
+    write_texts(
+        OPTIONS("csv.escape-character", "\\", "csv.null-literal", "NULL"),
+        "plain,\"two words\",1\n-5,\"+5\",-2\nsemi;colon,pipe|bar,3\n\"back\\\\slash\",\"apo's\",4\n,NULL,NULL\n"
+        "aaaaaaaaaaaaaaaaaaaaaaaa,\"aaaaaaaaaaaaaaaaaaaaaaaaa\",5\n\"q\"\"q\",\"a,b\",6\n\"#hash\",x.y:z/0,7\n"
+        "\"line\nbreak\",\"tab\there\",8\n\xE6\x97\xA5\xE6\x9C\xAC,\xC3\xA9,9\n");
     write_texts(OPTIONS("csv.disable-quote-character", "true"),
                 "plain,two words,1\n-5,+5,-2\nsemi;colon,pipe|bar,3\nback\\slash,apo's,4\n,,\n"
                 "aaaaaaaaaaaaaaaaaaaaaaaa,aaaaaaaaaaaaaaaaaaaaaaaaa,5\nq\"q,a,b,6\n#hash,x.y:z/0,7\n"
@@ -367,7 +379,9 @@ END_TEST
 
 START_TEST(other_types_are_written_as_by_flink) {
     struct fixture f;
-    begin(&f, "a BOOLEAN; b FLOAT; c DECIMAL(20,5); d DATE; e TIME; f TIMESTAMP(3); g TIMESTAMP(6); h LTZ(3); i BYTES; j DOUBLE",
+    begin(&f,
+          "a BOOLEAN; b FLOAT; c DECIMAL(20,5); d DATE; e TIME; f TIMESTAMP(3); g TIMESTAMP(6); h LTZ(3); i BYTES; j "
+          "DOUBLE",
           OPTIONS());
     struct column c[10];
     for (int i = 0; i < 10; i++) tide__column_init(&c[i], f.node->fields[i].type, 5, 0, &f.arena);
@@ -390,11 +404,16 @@ START_TEST(other_types_are_written_as_by_flink) {
     ck_assert_int_eq(f.sink->class->write(f.sink, &batch, &err), TIDE_OK);
     ck_assert_int_eq(f.sink->class->finish(f.sink, &err), TIDE_OK);
     expect(&f,
-           "true,1.25,1.5,1970-01-01,00:00:00,\"1970-01-01 00:00:00.12\",\"1970-01-01 00:00:00.123456\",\"1970-01-01 00:00:00Z\",,1.0E-5\n"
-           "false,1.25,1E+2,1970-01-02,12:30:00,\"1970-01-01 00:00:01\",\"1970-01-01 00:00:00.123\",\"1970-01-01 00:00:00Z\",QQ==,1.0E-5\n"
-           "true,1.25,1.2E+6,1970-01-03,12:34:56.5,\"1970-01-01 00:00:02\",\"1970-01-01 00:00:00.123\",\"1970-01-01 00:00:00Z\",QUI=,1.0E-5\n"
-           "false,1.25,0.00001,1970-01-04,12:34:56.5,\"1970-01-01 00:00:03\",\"1970-01-01 00:00:00.123\",\"1970-01-01 00:00:00Z\",,1.0E-5\n"
-           "true,1.25,-0.5,1970-01-05,12:34:56.5,\"1970-01-01 00:00:04\",\"1970-01-01 00:00:00.123\",\"1970-01-01 00:00:00Z\",QQ==,1.0E-5\n",
+           "true,1.25,1.5,1970-01-01,00:00:00,\"1970-01-01 00:00:00.12\",\"1970-01-01 00:00:00.123456\",\"1970-01-01 "
+           "00:00:00Z\",,1.0E-5\n"
+           "false,1.25,1E+2,1970-01-02,12:30:00,\"1970-01-01 00:00:01\",\"1970-01-01 00:00:00.123\",\"1970-01-01 "
+           "00:00:00Z\",QQ==,1.0E-5\n"
+           "true,1.25,1.2E+6,1970-01-03,12:34:56.5,\"1970-01-01 00:00:02\",\"1970-01-01 00:00:00.123\",\"1970-01-01 "
+           "00:00:00Z\",QUI=,1.0E-5\n"
+           "false,1.25,0.00001,1970-01-04,12:34:56.5,\"1970-01-01 00:00:03\",\"1970-01-01 00:00:00.123\",\"1970-01-01 "
+           "00:00:00Z\",,1.0E-5\n"
+           "true,1.25,-0.5,1970-01-05,12:34:56.5,\"1970-01-01 00:00:04\",\"1970-01-01 00:00:00.123\",\"1970-01-01 "
+           "00:00:00Z\",QQ==,1.0E-5\n",
            1, 0);
     end(&f);
 }

@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 // Quotes with line ends, delimiters and quotes in them, stray quotes, CR LF, blank fields, skipped rows.
-static const char nasty[] = "plain,1\n\"quo,ted\",2\n\"line\nbreak\",3\nstray\"quote,4\r\n\"dou\"\"ble\n\"\"\",5\n"
-                            "too,6,many\n\"\",7\n\xC3\xA9\xE6\x97\xA5,8\n \"blank\nlead,9\nx,1,\"y\n\"\n\"trail\" ,10\n\"\r\n\",11\r\n"
-                            "\"\n\n\n\",12\nlast,13";
+static const char nasty[] =
+    "plain,1\n\"quo,ted\",2\n\"line\nbreak\",3\nstray\"quote,4\r\n\"dou\"\"ble\n\"\"\",5\n"
+    "too,6,many\n\"\",7\n\xC3\xA9\xE6\x97\xA5,8\n \"blank\nlead,9\nx,1,\"y\n\"\n\"trail\" ,10\n\"\r\n\",11\r\n"
+    "\"\n\n\n\",12\nlast,13";
 
 struct fixture {
     struct arena arena;
@@ -72,13 +73,16 @@ static tide_status read_all(struct fixture *f, struct str from, struct strbuf *r
     return status;
 }
 
-#define OPTIONS(...) ((const char *const[]){"connector", "filesystem", "format", "csv", __VA_ARGS__ __VA_OPT__(, ) NULL, NULL})
+#define OPTIONS(...)                                                                                                   \
+    ((const char *const[]){"connector", "filesystem", "format", "csv", __VA_ARGS__ __VA_OPT__(, ) NULL, NULL})
 
 START_TEST(every_block_size_gives_the_same_rows_and_positions) {
     for (int comments = 0; comments < 2; comments++) {
         struct fixture f;
-        begin(&f, "a STRING; b INT", OPTIONS("path", "in.csv", "csv.ignore-parse-errors", "true", "csv.allow-comments",
-                                             comments ? "true" : "false"), -1);
+        begin(&f, "a STRING; b INT",
+              OPTIONS("path", "in.csv", "csv.ignore-parse-errors", "true", "csv.allow-comments",
+                      comments ? "true" : "false"),
+              -1);
         write_file(f.folder, "in.csv", nasty, sizeof(nasty) - 1);
         struct strbuf whole = {0};
         struct source_stats stats;
@@ -140,7 +144,10 @@ START_TEST(files_are_read_in_path_order_and_hidden_ones_are_not) {
     mkdir(path.data, 0777);
     tide__strbuf_append_c(&path, "/sub");
     mkdir(path.data, 0777);
-    write_file(f.folder, "in/b.csv", "\xEF\xBB\xBF" "b1\nb2", 8);
+    write_file(f.folder, "in/b.csv",
+               "\xEF\xBB\xBF"
+               "b1\nb2",
+               8);
     write_file(f.folder, "in/a.csv", "a1\n", 3);
     write_file(f.folder, "in/c.csv", "", 0);
     write_file(f.folder, "in/.hidden", "no\n", 3);
@@ -182,8 +189,8 @@ END_TEST
 
 static void fill_rows(struct strbuf *text, size_t from, size_t to) {
     for (size_t i = from; i < to; i++) {
-        tide__strbuf_printf(text, "2024-01-01 %02zu:%02zu:%02zu.000,%zu,%s%zu%s\n", i / 3600 % 24, i / 60 % 60, i % 60, i,
-                            i % 7 == 0 ? "\"q\n" : "s", i, i % 7 == 0 ? "\"" : "");
+        tide__strbuf_printf(text, "2024-01-01 %02zu:%02zu:%02zu.000,%zu,%s%zu%s\n", i / 3600 % 24, i / 60 % 60, i % 60,
+                            i, i % 7 == 0 ? "\"q\n" : "s", i, i % 7 == 0 ? "\"" : "");
     }
 }
 
@@ -423,7 +430,8 @@ START_TEST(a_missing_file_is_named_with_its_place) {
     ck_assert_int_eq(open_reader(&f, &reader, &err), TIDE_ERR_IO);
     ck_assert_str_eq(err.message, "file \"nope.csv\" does not exist");
     ck_assert_uint_gt(err.line, 0);
-    char *hint = tide__arena_printf(&f.arena, "a relative 'path' is relative to the script's folder: \"%s/nope.csv\"", f.folder);
+    char *hint = tide__arena_printf(&f.arena, "a relative 'path' is relative to the script's folder: \"%s/nope.csv\"",
+                                    f.folder);
     ck_assert_str_eq(err.hint, hint);
     end(&f);
 }

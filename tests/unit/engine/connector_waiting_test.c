@@ -25,8 +25,8 @@ struct fixture {
 };
 
 #define OPTIONS(...) ((const char *const[]){"connector", "filesystem", "format", "csv", __VA_ARGS__, NULL, NULL})
-#define WATCHED OPTIONS("path", "in", "source.monitor-interval", "1 ms")
-#define INPUT OPTIONS("path", "-")
+#define WATCHED      OPTIONS("path", "in", "source.monitor-interval", "1 ms")
+#define INPUT        OPTIONS("path", "-")
 
 static void begin(struct fixture *f, const char *const *options) {
     *f = (struct fixture){.folder = make_folder()};
@@ -222,7 +222,8 @@ START_TEST(rows_are_given_as_they_come) {
     begin(&f, INPUT);
     ck_assert_int_eq(open_at(&f, (struct str){0}, CHANGED_INPUT_REFUSE, &err), TIDE_OK);
     ck_assert_str_eq(next_row(&f), "wait");
-    feed(&f, "\xEF\xBB\xBF" "a1\na");
+    feed(&f, "\xEF\xBB\xBF"
+             "a1\na");
     ck_assert_str_eq(rows_until(&f, "a1"), "a1");
     ck_assert_str_eq(next_row(&f), "wait");
     feed(&f, "2");

@@ -58,7 +58,7 @@ static char *parse(const char *columns, const char *const *options, const char *
 }
 
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL, NULL})
-#define IGNORE "csv.ignore-parse-errors", "true"
+#define IGNORE       "csv.ignore-parse-errors", "true"
 
 static void check(const char *columns, const char *const *options, const char *text, const char *expected) {
     static const size_t batch_rows[] = {2048, 1, 3};
@@ -109,18 +109,20 @@ START_TEST(a_skipped_row_leaves_no_null_to_the_next_one) {
 END_TEST
 
 START_TEST(timestamps_are_read_in_the_sql_form_only) {
-    check("i INT; a TIMESTAMP(3)", OPTIONS(IGNORE),
-          "1,2020-02-29 12:34:56\n2,2020-02-29 12:34:56.7\n3,2020-02-29 12:34:56.789\n4,2020-02-29 12:34:56.789123\n"
-          "5,2020-02-29 12:34:56.789999999\n6,2020-02-29T12:34:56\n7,2020-02-29 12:34\n8,2020-02-29\n9,2020-2-29 1:2:3\n"
-          "10,2020-02-29 12:34:56Z\n11,1582979696000\n12,2020-02-30 00:00:00\n13,2020-02-29 24:00:00\n"
-          "14, 2020-02-29 12:34:56 \n15,\"2020-02-29 12:34:56\"\n16,2020-02-29 12:34:56+01:00\n17,2020-02-29  12:34:56\n"
-          "18,1969-12-31 23:59:59.999\n19,2020-02-29 24:00:00.001\n20,2020-02-29 12:60:00\n21,2020-13-01 00:00:00\n"
-          "22,2020-02-29 12:34:56.7x9\n23,2020-02-32 12:34:56.789\n",
-          "1|2020-02-29 12:34:56.000\n2|2020-02-29 12:34:56.700\n3|2020-02-29 12:34:56.789\n4|2020-02-29 12:34:56.789\n"
-          "5|2020-02-29 12:34:56.789\n6|<NULL>\n7|<NULL>\n8|<NULL>\n9|<NULL>\n10|<NULL>\n11|<NULL>\n"
-          "12|2020-02-29 00:00:00.000\n13|2020-03-01 00:00:00.000\n14|2020-02-29 12:34:56.000\n"
-          "15|2020-02-29 12:34:56.000\n16|<NULL>\n17|<NULL>\n18|1969-12-31 23:59:59.999\n19|<NULL>\n20|<NULL>\n21|<NULL>\n"
-          "22|<NULL>\n23|<NULL>\n");
+    check(
+        "i INT; a TIMESTAMP(3)", OPTIONS(IGNORE),
+        "1,2020-02-29 12:34:56\n2,2020-02-29 12:34:56.7\n3,2020-02-29 12:34:56.789\n4,2020-02-29 12:34:56.789123\n"
+        "5,2020-02-29 12:34:56.789999999\n6,2020-02-29T12:34:56\n7,2020-02-29 12:34\n8,2020-02-29\n9,2020-2-29 1:2:3\n"
+        "10,2020-02-29 12:34:56Z\n11,1582979696000\n12,2020-02-30 00:00:00\n13,2020-02-29 24:00:00\n"
+        "14, 2020-02-29 12:34:56 \n15,\"2020-02-29 12:34:56\"\n16,2020-02-29 12:34:56+01:00\n17,2020-02-29  12:34:56\n"
+        "18,1969-12-31 23:59:59.999\n19,2020-02-29 24:00:00.001\n20,2020-02-29 12:60:00\n21,2020-13-01 00:00:00\n"
+        "22,2020-02-29 12:34:56.7x9\n23,2020-02-32 12:34:56.789\n",
+        "1|2020-02-29 12:34:56.000\n2|2020-02-29 12:34:56.700\n3|2020-02-29 12:34:56.789\n4|2020-02-29 12:34:56.789\n"
+        "5|2020-02-29 12:34:56.789\n6|<NULL>\n7|<NULL>\n8|<NULL>\n9|<NULL>\n10|<NULL>\n11|<NULL>\n"
+        "12|2020-02-29 00:00:00.000\n13|2020-03-01 00:00:00.000\n14|2020-02-29 12:34:56.000\n"
+        "15|2020-02-29 12:34:56.000\n16|<NULL>\n17|<NULL>\n18|1969-12-31 "
+        "23:59:59.999\n19|<NULL>\n20|<NULL>\n21|<NULL>\n"
+        "22|<NULL>\n23|<NULL>\n");
     check("a TIMESTAMP(0); b TIMESTAMP(6); c TIMESTAMP(9)", OPTIONS(),
           "2020-02-29 12:34:56.999,2020-02-29 12:34:56.123456,2020-02-29 12:34:56.123456789\n"
           "2020-02-29 12:34:56,2020-02-29 12:34:56,2020-02-29 12:34:56.1\n",
@@ -134,12 +136,13 @@ START_TEST(timestamps_are_read_in_the_sql_form_only) {
 END_TEST
 
 START_TEST(dates_and_times_have_their_own_rules) {
-    check("i INT; a DATE; b TIME", OPTIONS(IGNORE),
-          "1,2020-02-29,12:34:56\n2,2020-2-9,1:2:3\n3,2020-02-30,25:00:00\n4,20200229,12:34\n5,2020/02/29,12:34:56.789\n"
-          "6,29.02.2020,123456\n7,2020-02-29 10:00:00,12:34:56Z\n8,0001-01-01,00:00:00\n9,9999-12-31,23:59:59\n"
-          "10,2020-02-29T00:00:00,T12:34\n",
-          "1|2020-02-29|12:34:56\n2|2020-02-09|<NULL>\n3|2020-03-01|<NULL>\n4|<NULL>|12:34:00\n5|<NULL>|12:34:56\n"
-          "6|<NULL>|<NULL>\n7|<NULL>|<NULL>\n8|0001-01-01|00:00:00\n9|9999-12-31|23:59:59\n10|<NULL>|<NULL>\n");
+    check(
+        "i INT; a DATE; b TIME", OPTIONS(IGNORE),
+        "1,2020-02-29,12:34:56\n2,2020-2-9,1:2:3\n3,2020-02-30,25:00:00\n4,20200229,12:34\n5,2020/02/29,12:34:56.789\n"
+        "6,29.02.2020,123456\n7,2020-02-29 10:00:00,12:34:56Z\n8,0001-01-01,00:00:00\n9,9999-12-31,23:59:59\n"
+        "10,2020-02-29T00:00:00,T12:34\n",
+        "1|2020-02-29|12:34:56\n2|2020-02-09|<NULL>\n3|2020-03-01|<NULL>\n4|<NULL>|12:34:00\n5|<NULL>|12:34:56\n"
+        "6|<NULL>|<NULL>\n7|<NULL>|<NULL>\n8|0001-01-01|00:00:00\n9|9999-12-31|23:59:59\n10|<NULL>|<NULL>\n");
 }
 END_TEST
 
@@ -151,9 +154,11 @@ END_TEST
 
 START_TEST(quotes_are_jacksons) {
     check("a STRING; b STRING; c STRING", OPTIONS(),
-          "\"a\",\"b,c\",\"d\"\"e\"\n\"\",x\"y,z\n \"lead\",q ,\"trail\" \n1,\"line one\nline two\",x\n2,y,z\r\n\"p\",\"\"\"\","
+          "\"a\",\"b,c\",\"d\"\"e\"\n\"\",x\"y,z\n \"lead\",q ,\"trail\" \n1,\"line one\nline "
+          "two\",x\n2,y,z\r\n\"p\",\"\"\"\","
           "\"\"\r\nq,\xC3\xA9,\xE6\x97\xA5\nlast,,",
-          "a|b,c|d\"e\n|x\"y|z\n \"lead\"|q |trail\n1|line one\nline two|x\n2|y|z\np|\"|\nq|\xC3\xA9|\xE6\x97\xA5\nlast||\n");
+          "a|b,c|d\"e\n|x\"y|z\n \"lead\"|q |trail\n1|line one\nline "
+          "two|x\n2|y|z\np|\"|\nq|\xC3\xA9|\xE6\x97\xA5\nlast||\n");
     check("a STRING; b STRING; c STRING", OPTIONS("csv.disable-quote-character", "true"), "\"a\",b\"c,\"\n",
           "\"a\"|b\"c|\"\n");
     check("a STRING; b STRING; c STRING", OPTIONS("csv.quote-character", "'"), "'a,b',\"c,'it''s'\n", "a,b|\"c|it's\n");
@@ -161,7 +166,8 @@ START_TEST(quotes_are_jacksons) {
           "a\\,b,\"c\\\"d\",e\\\\f\nx\\ny,\\t,\"\\0\"\n", "a,b|c\"d|e\\f\nx\ny|\t|");
     check("a STRING; b STRING; c STRING", OPTIONS("csv.field-delimiter", "\\t"), "1\tx y\tz\n2\t\"a\tb\"\t\n",
           "1|x y|z\n2|a\tb|\n");
-    check("a STRING; b STRING; c STRING", OPTIONS("csv.field-delimiter", ";"), "1;x,y;\"p;q\"\n;;\n", "1|x,y|p;q\n||\n");
+    check("a STRING; b STRING; c STRING", OPTIONS("csv.field-delimiter", ";"), "1;x,y;\"p;q\"\n;;\n",
+          "1|x,y|p;q\n||\n");
 }
 END_TEST
 
@@ -172,8 +178,7 @@ END_TEST
 
 START_TEST(the_null_literal_matches_quoted_text_too) {
     check("a STRING; b INT; c DOUBLE", OPTIONS("csv.null-literal", "n/a"),
-          "n/a,1,2.5\nx,n/a,n/a\n\"n/a\",3,4\nN/A,5,6\n",
-          "<NULL>|1|2.5\nx|<NULL>|<NULL>\n<NULL>|3|4.0\nN/A|5|6.0\n");
+          "n/a,1,2.5\nx,n/a,n/a\n\"n/a\",3,4\nN/A,5,6\n", "<NULL>|1|2.5\nx|<NULL>|<NULL>\n<NULL>|3|4.0\nN/A|5|6.0\n");
     check("a STRING; b INT", OPTIONS("csv.null-literal", ""), ",1\n\"\",2\nx,\n", "<NULL>|1\n<NULL>|2\nx|<NULL>\n");
     check("a INT; b INT", OPTIONS("csv.null-literal", "0"), "0,1\n1,0\n", "<NULL>|1\n1|<NULL>\n");
 }
@@ -192,8 +197,10 @@ START_TEST(comments_and_blank_lines_go_only_where_they_are_allowed) {
     check("a STRING; b INT", OPTIONS("csv.allow-comments", "true"), "# head,1\nx,1\n#y,2\n z,3\n\n  \nw#,4\n# end",
           "x|1\nz|3\nw#|4\n");
     check("a STRING; b STRING", OPTIONS(), "#x,1\ny,2\n", "#x|1\ny|2\n");
-    check("a STRING; b STRING", OPTIONS(IGNORE), "\nx,1\n\n   \ny,2\n\n", "|<NULL>\nx|1\n|<NULL>\n   |<NULL>\ny|2\n|<NULL>\n");
-    check("a STRING; b STRING", OPTIONS(), "\nx,1\n", "! 0: the line is empty, but a row of table \"t\" has 2 fields\n");
+    check("a STRING; b STRING", OPTIONS(IGNORE), "\nx,1\n\n   \ny,2\n\n",
+          "|<NULL>\nx|1\n|<NULL>\n   |<NULL>\ny|2\n|<NULL>\n");
+    check("a STRING; b STRING", OPTIONS(), "\nx,1\n",
+          "! 0: the line is empty, but a row of table \"t\" has 2 fields\n");
 }
 END_TEST
 
@@ -209,8 +216,9 @@ START_TEST(bad_rows_stop_with_their_place_or_are_skipped) {
           "1|1\n! 4: a quoted field begins here and is never closed\n");
     check("a STRING; b INT", OPTIONS(), "\"a\"b,1\n",
           "! 3: \"b\" stands behind a closing quote; expected \",\" or the end of the line\n");
-    check("a STRING; b INT", OPTIONS(), "a\xFF"
-                                        "b,1\n",
+    check("a STRING; b INT", OPTIONS(),
+          "a\xFF"
+          "b,1\n",
           "! 1: byte 0xff is not UTF-8\n");
     check("a STRING; b INT; d DATE", OPTIONS(IGNORE),
           "x,1,2020-01-01\ny,abc,2020-01-02\nz,3,bad\nw,,\nonly\nv,5,2020-01-03,extra\n\"unclosed,6,2020-01-04\n",
@@ -234,9 +242,26 @@ END_TEST
 // Random rows of plain, odd and broken fields, read as they are and with a harmless escape character that makes every row
 // go through the slow parser.
 START_TEST(the_fast_and_the_slow_parser_agree) {
-    static const char *const pieces[] = {"1", "-17", "123456789", "12345678901234567", "2024-01-01 00:00:00", "x",
-                                         "2024-01-01 00:00:00.123", "2024-01-01 23:59:59.9", "12.34", "0.5", "-1234.567",
-                                         "", " 7 ", "\"q\"", "\"a\nb\"", "\"c,d\"", "\xC3\xA9", "true", "channel-7", "1e3"};
+    static const char *const pieces[] = {"1",
+                                         "-17",
+                                         "123456789",
+                                         "12345678901234567",
+                                         "2024-01-01 00:00:00",
+                                         "x",
+                                         "2024-01-01 00:00:00.123",
+                                         "2024-01-01 23:59:59.9",
+                                         "12.34",
+                                         "0.5",
+                                         "-1234.567",
+                                         "",
+                                         " 7 ",
+                                         "\"q\"",
+                                         "\"a\nb\"",
+                                         "\"c,d\"",
+                                         "\xC3\xA9",
+                                         "true",
+                                         "channel-7",
+                                         "1e3"};
     srandom(7);
     for (int round = 0; round < 3000; round++) {
         struct strbuf text = {0};

@@ -106,7 +106,8 @@ START_TEST(json) {
     SHOWS(dflt, "d : STRING");
     struct expr *number = literal((struct value){.is_null = true}, plain(TYPE_INT));
     SHOWS(CALL("JSON_VALUE", doc, S("$.a2"), number), "2 : INT");
-    SHOWS(CALL("JSON_VALUE", doc, S("$.a[1]"), number), "!JSON_VALUE of path '$.a[1]' finds a value of another type than INT");
+    SHOWS(CALL("JSON_VALUE", doc, S("$.a[1]"), number),
+          "!JSON_VALUE of path '$.a[1]' finds a value of another type than INT");
     struct expr *strict = CALL("JSON_VALUE", doc, S("$.z"), NIL(), S("NULL"), NIL(), S("ERROR"), NIL());
     SHOWS(strict, "!JSON_VALUE of path '$.z' fails: the path finds nothing");
     SHOWS(CALL("IS JSON", S("[1,]"), S("VALUE")), "FALSE : BOOLEAN NOT NULL");

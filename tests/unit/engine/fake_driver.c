@@ -48,7 +48,7 @@ tide_status tide__emit(struct emitter *out, const struct batch *batch, tide_erro
     return TIDE_OK;
 }
 
-void tide__late_row(struct operator* op, struct late_sink *late, const struct batch *batch, size_t row,
+void tide__late_row(struct operator *op, struct late_sink *late, const struct batch *batch, size_t row,
                     int64_t window_start, int64_t window_end) {
     (void)late, (void)batch, (void)row, (void)window_start, (void)window_end;
     op->stats.late_rows++;
@@ -272,7 +272,7 @@ void fake_watermark(struct fake *fake, int64_t watermark) {
     tide__error_clear(&err);
     must(fake->op->class->on_watermark(fake->op, watermark, emitter_of(fake), &err), &err);
     fake->op->watermark = watermark;
-    struct operator* top = fake->between.next;
+    struct operator *top = fake->between.next;
     if (top == NULL) return;
     must(top->class->on_watermark(top, watermark, &fake->out, &err), &err);
     top->watermark = watermark;

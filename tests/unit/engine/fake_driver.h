@@ -42,7 +42,7 @@ struct emitter {
     bool silent;         // count only
     size_t rows;
     uint64_t sum;           // of hashes, when silent
-    struct operator* next;  // takes the rows instead
+    struct operator *next;  // takes the rows instead
     struct emitter *next_out;
 };
 
@@ -53,7 +53,7 @@ struct fake {
     struct plan_node node;
     struct memory_budget budget;
     struct state_store *store;
-    struct operator* op;
+    struct operator *op;
     struct operator_env env;
     enum state_backend backend;
     const char *dir;

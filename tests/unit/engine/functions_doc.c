@@ -30,13 +30,12 @@ static void put_row(const char *signature, const char *summary, const char *exam
 static void put_all(struct strbuf *out) {
     size_t count = 0;
     tide__strbuf_append_c(
-        out,
-        "# Functions\n\n"
-        "Made from the tables in engine/functions and engine/aggregates by `./dev docs`; a test keeps it so,\n"
-        "and another one runs the examples of the scalar functions. Types, results and errors\n"
-        "are those of Flink 2.3. Patterns of dates are Java's, regular expressions too.\n\n"
-        "## Scalar functions and operators\n\n"
-        "| function | what | example | result |\n|---|---|---|---|\n");
+        out, "# Functions\n\n"
+             "Made from the tables in engine/functions and engine/aggregates by `./dev docs`; a test keeps it so,\n"
+             "and another one runs the examples of the scalar functions. Types, results and errors\n"
+             "are those of Flink 2.3. Patterns of dates are Java's, regular expressions too.\n\n"
+             "## Scalar functions and operators\n\n"
+             "| function | what | example | result |\n|---|---|---|---|\n");
     const char *const *names = tide__function_names(&count);
     for (size_t i = 0; i < count; i++) {
         const struct function *f = tide__function_find(tide__str(names[i]));

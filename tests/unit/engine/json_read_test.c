@@ -10,7 +10,8 @@
 // --- the pull parser ----------------------------------------------------------------------------------------------
 
 static void tokens(const char *text, struct strbuf *out) {
-    static const char *const names[] = {"end", "{", "}", "[", "]", "name", "string", "int", "float", "true", "false", "null"};
+    static const char *const names[] = {"end",    "{",   "}",     "[",    "]",     "name",
+                                        "string", "int", "float", "true", "false", "null"};
     struct arena arena;
     tide__arena_init(&arena);
     struct json_scan scan;
@@ -35,7 +36,8 @@ static void expect_tokens(const char *text, const char *wanted) {
 }
 
 START_TEST(tokens_are_jacksons) {
-    expect_tokens("{\"a\" : [1, -2.5e3 ,true,null], \"b\":{}}", "{ name=a [ int=1 float=-2.5e3 true null ] name=b { } } end ");
+    expect_tokens("{\"a\" : [1, -2.5e3 ,true,null], \"b\":{}}",
+                  "{ name=a [ int=1 float=-2.5e3 true null ] name=b { } } end ");
     expect_tokens("\"a\\u00e9\\n\\\"\\\\\\/\\ud83d\\ude00\"", "string=a\xC3\xA9\n\"\\/\xF0\x9F\x98\x80 end ");
     expect_tokens("\"\\ud83d\" \"\\ude00x\"", "string=? string=?x end ");
     expect_tokens("\"tab\there\"", "string=tab\there end ");
@@ -45,9 +47,11 @@ START_TEST(tokens_are_jacksons) {
 END_TEST
 
 START_TEST(broken_text_says_where) {
-    expect_tokens("{\"a\":1,}", "{ name=a int=1 broken at 7: \"}\" is unexpected in JSON here, expected a name in double quotes");
-    expect_tokens("[1,]", "[ int=1 broken at 3: \"]\" is unexpected in JSON here, expected a string in double quotes, a number, "
-                          "an object, an array, true, false or null");
+    expect_tokens("{\"a\":1,}",
+                  "{ name=a int=1 broken at 7: \"}\" is unexpected in JSON here, expected a name in double quotes");
+    expect_tokens(
+        "[1,]", "[ int=1 broken at 3: \"]\" is unexpected in JSON here, expected a string in double quotes, a number, "
+                "an object, an array, true, false or null");
     expect_tokens("[01]", "[ broken at 1: a JSON number may not begin with 0");
     expect_tokens("[1.]", "[ broken at 3: \"]\" is unexpected in JSON here, expected a digit");
     expect_tokens("[1e]", "[ broken at 3: \"]\" is unexpected in JSON here, expected a digit");
@@ -57,10 +61,12 @@ START_TEST(broken_text_says_where) {
     expect_tokens("[\"a\\q\"]", "[ broken at 3: an escape JSON does not have; a backslash is written \\\\");
     expect_tokens("[\"\\u12g4\"]", "[ broken at 2: \\u needs four hexadecimal digits");
     expect_tokens("[\"\xC3(\"]", "[ broken at 2: byte 0xc3 is not UTF-8");
-    expect_tokens("truex", "broken at 0: \"truex\" is unexpected in JSON here, expected a string in double quotes, a number, an "
-                           "object, an array, true, false or null");
-    expect_tokens("[}", "[ broken at 1: \"}\" is unexpected in JSON here, expected a string in double quotes, a number, an "
-                        "object, an array, true, false or null");
+    expect_tokens("truex",
+                  "broken at 0: \"truex\" is unexpected in JSON here, expected a string in double quotes, a number, an "
+                  "object, an array, true, false or null");
+    expect_tokens("[}",
+                  "[ broken at 1: \"}\" is unexpected in JSON here, expected a string in double quotes, a number, an "
+                  "object, an array, true, false or null");
 }
 END_TEST
 
@@ -130,7 +136,7 @@ static void read_rows(const char *columns, const char *const *options, const cha
 }
 
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL, NULL})
-#define IGNORE OPTIONS("json.ignore-parse-errors", "true")
+#define IGNORE       OPTIONS("json.ignore-parse-errors", "true")
 
 static void expect_rows(const char *columns, const char *const *options, const char *text, const char *wanted) {
     struct strbuf out = {0};
@@ -144,7 +150,8 @@ START_TEST(values_convert_as_in_flink) {
     expect_rows("a INT; b BIGINT", OPTIONS(), "{\"a\":\" 7 \",\"b\":1e3}", "7|1000\n");
     expect_rows("a INT", OPTIONS(), "{\"a\":2147483648}", "!5 2147483648 is no INT in column \"a\"");
     expect_rows("a INT", OPTIONS(), "{\"a\":\"2.9\"}", "!6 \"2.9\" is no INT in column \"a\"");
-    expect_rows("a BOOLEAN; b STRING", OPTIONS(), "{\"a\":\"TRUE\",\"b\":true}\n{\"a\":1,\"b\":1.50}", "TRUE|true\nFALSE|1.50\n");
+    expect_rows("a BOOLEAN; b STRING", OPTIONS(), "{\"a\":\"TRUE\",\"b\":true}\n{\"a\":1,\"b\":1.50}",
+                "TRUE|true\nFALSE|1.50\n");
     expect_rows("a DOUBLE", OPTIONS(), "{\"a\":\"NaN\"}\n{\"a\":1}\n{\"a\":1e400}", "NaN\n1.0\nInfinity\n");
     expect_rows("a DECIMAL(6,2)", OPTIONS(), "{\"a\":2.345}\n{\"a\":\"7.5\"}\n{\"a\":99999}", "2.35\n7.50\n<NULL>\n");
     expect_rows("a DATE", OPTIONS(), "{\"a\":\"2020-02-29\"}\n{\"a\":\"2020-02-30\"}",
@@ -157,13 +164,15 @@ START_TEST(values_convert_as_in_flink) {
 END_TEST
 
 START_TEST(members_are_counted_as_in_flink) {
-    expect_rows("a INT; b INT", OPTIONS(), "{\"b\":1,\"x\":{\"a\":5},\"a\":2}\n{\"a\":null}\n{}", "2|1\n<NULL>|<NULL>\n<NULL>|<NULL>\n");
+    expect_rows("a INT; b INT", OPTIONS(), "{\"b\":1,\"x\":{\"a\":5},\"a\":2}\n{\"a\":null}\n{}",
+                "2|1\n<NULL>|<NULL>\n<NULL>|<NULL>\n");
     // The first of equal names counts, and takes a turn.
     expect_rows("a INT", OPTIONS(), "{\"a\":1,\"a\":2}", "1\n");
     expect_rows("a INT; b INT", OPTIONS(), "{\"a\":1,\"a\":2,\"b\":3}", "2|<NULL>\n");
     // What stands behind the object is not looked at.
     expect_rows("a INT", OPTIONS(), "{\"a\":1} x\n", "1\n");
-    expect_rows("a INT; b INT", OPTIONS("json.fail-on-missing-field", "true"), "{\"a\":1}", "!6 field \"b\" is missing");
+    expect_rows("a INT; b INT", OPTIONS("json.fail-on-missing-field", "true"), "{\"a\":1}",
+                "!6 field \"b\" is missing");
     // Out of step: reading goes on inside what could not be used.
     expect_rows("a INT; b INT", IGNORE, "{\"a\":{\"b\":7},\"b\":8}", "<NULL>|7\n");
 }
@@ -186,7 +195,8 @@ END_TEST
 START_TEST(options_exclude_each_other) {
     struct arena arena;
     tide__arena_init(&arena);
-    struct table *table = build_table(&arena, "a INT", OPTIONS("json.ignore-parse-errors", "true", "json.fail-on-missing-field", "true"));
+    struct table *table = build_table(
+        &arena, "a INT", OPTIONS("json.ignore-parse-errors", "true", "json.fail-on-missing-field", "true"));
     struct json_options options;
     tide_error err;
     tide__error_clear(&err);

@@ -14,11 +14,12 @@ static const struct {
     const char *name;
     enum type_kind kind;
 } kinds[] = {
-    {"BOOLEAN", TYPE_BOOLEAN}, {"TINYINT", TYPE_TINYINT}, {"SMALLINT", TYPE_SMALLINT}, {"INT", TYPE_INT},
-    {"BIGINT", TYPE_BIGINT},   {"FLOAT", TYPE_FLOAT},     {"DOUBLE", TYPE_DOUBLE},     {"DECIMAL", TYPE_DECIMAL},
-    {"CHAR", TYPE_CHAR},       {"STRING", TYPE_VARCHAR},  {"BYTES", TYPE_VARBINARY},   {"DATE", TYPE_DATE},
-    {"TIME", TYPE_TIME},       {"TIMESTAMP", TYPE_TIMESTAMP}, {"LTZ", TYPE_TIMESTAMP_LTZ}, {"MAP", TYPE_MAP},
-    {"ARRAY", TYPE_ARRAY},     {"ROW", TYPE_ROW},
+    {"BOOLEAN", TYPE_BOOLEAN}, {"TINYINT", TYPE_TINYINT},     {"SMALLINT", TYPE_SMALLINT},
+    {"INT", TYPE_INT},         {"BIGINT", TYPE_BIGINT},       {"FLOAT", TYPE_FLOAT},
+    {"DOUBLE", TYPE_DOUBLE},   {"DECIMAL", TYPE_DECIMAL},     {"CHAR", TYPE_CHAR},
+    {"STRING", TYPE_VARCHAR},  {"BYTES", TYPE_VARBINARY},     {"DATE", TYPE_DATE},
+    {"TIME", TYPE_TIME},       {"TIMESTAMP", TYPE_TIMESTAMP}, {"LTZ", TYPE_TIMESTAMP_LTZ},
+    {"MAP", TYPE_MAP},         {"ARRAY", TYPE_ARRAY},         {"ROW", TYPE_ROW},
 };
 
 static const struct type *parse_type(struct arena *arena, const char *text) {
