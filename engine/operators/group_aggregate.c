@@ -22,19 +22,10 @@ static struct group_aggregate *self(struct operator *op) {
     return (struct group_aggregate *)op;
 }
 
-static void free_group(void *payload, void *ctx) {
-    struct group_aggregate *op = ctx;
-    tide__aggregators_release(((struct group *)payload)->accumulators, &op->aggregators);
-}
-
-void tide__group_own(struct group_aggregate *op, struct memtable *groups) {
-    tide__memtable_on_free(groups, free_group, op);
-}
-
 static void close(struct operator *base) {
     struct group_aggregate *op = self(base);
     tide__bundle_close(op);
-    tide__memtable_release(op->groups);
+    tide__keyed_deinit(&op->groups);
     tide__budget_release(op->env.budget, op->dirty_capacity * sizeof(struct group *));
     tide__free(op->dirty);
     tide__strbuf_deinit(&op->value);
@@ -55,8 +46,6 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
     tide_status status = tide__aggregators_bind(&op->aggregators, op->plan->aggregates, op->plan->aggregate_count,
                                                 op->plan->input_updates, &op->arena, err);
     if (status == TIDE_OK) {
-        op->groups = tide__memtable_new(env->budget, sizeof(struct group) + op->aggregators.payload_size);
-        tide__group_own(op, op->groups);
         op->next_end = op->plan->expires ? WATERMARK_NONE : WATERMARK_END;  // restored groups may have ended
         status = tide__group_state_open(op, err);
     }
@@ -70,22 +59,13 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
     return TIDE_OK;
 }
 
-struct group *tide__group_find(struct group_aggregate *op, struct str key, uint64_t hash) {
-    struct memtable_entry *entry = tide__memtable_upsert(op->groups, key, hash, NULL);
-    struct group *group = tide__memtable_payload(op->groups, entry);
-    struct str kept = tide__memtable_key(op->groups, entry);
-    group->key = kept.data;
-    group->key_len = (uint32_t)kept.len;
-    return group;
-}
-
 void tide__group_mark_dirty(struct group_aggregate *op, struct group *group) {
-    if (group->dirty) return;
-    group->dirty = true;
+    if (group->dirty != 0) return;
     size_t before = op->dirty_capacity;
     op->dirty = tide__grow(op->dirty, &op->dirty_capacity, op->dirty_count + 1, sizeof *op->dirty);
     tide__budget_charge(op->env.budget, (op->dirty_capacity - before) * sizeof *op->dirty);
     op->dirty[op->dirty_count++] = group;
+    group->dirty = (uint32_t)op->dirty_count;
 }
 
 // --- the changelog ----------------------------------------------------------------------------------------------------------
@@ -184,60 +164,18 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
         return batch->rows > 0 ? tide__bundle_add(op, batch, out, err) : tide__bundle_tick(op, out, err);
     struct group_results results;
     tide__group_note_ends(op, batch);
-    tide__group_rounds(op, batch, &results);
+    TIDE_TRY(tide__group_rounds(op, batch, &results, err));
     if (op->env.plan->settings.batch_mode) return TIDE_OK;
     return tide__group_emit_changes(op, batch, &results, out, err);
 }
 
-// --- batch mode -------------------------------------------------------------------------------------------------------------
-
-static tide_status emit_groups(struct group_aggregate *op, struct group **groups, size_t count, struct emitter *out,
-                               tide_error *err) {
-    tide__arena_reset(&op->output);
-    const struct plan_node *node = op->base.node;
-    struct batch result = {.rows = count, .column_count = node->field_count};
-    result.columns = ARENA_ARRAY(&op->output, struct column, node->field_count + 1);
-    for (uint32_t f = 0; f < node->field_count; f++)
-        tide__column_init(&result.columns[f], node->fields[f].type, count, 1, &op->output);
-    unsigned char **payloads = tide__arena_alloc(&op->output, count * sizeof *payloads);
-    for (size_t i = 0; i < count; i++) {
-        struct str key = {groups[i]->key, groups[i]->key_len};
-        for (uint32_t k = 0; k < op->plan->key_count; k++)
-            if (!tide__key_decode(&key, &op->output, &result.columns[k], i))
-                return tide__fail_at(err, TIDE_ERR_SAVEPOINT, node->pos, "a key in the state of %s is damaged",
-                                     node->operator_id);
-        payloads[i] = groups[i]->accumulators;
-    }
-    if (op->aggregators.count > 0)
-        tide__aggregators_result(&op->aggregators, payloads, count, result.columns + op->plan->key_count, &op->output);
-    return tide__emit(out, &result, err);
-}
-
 static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct group_aggregate *op = self(base);
-    tide__group_expire(op, watermark);
-    if (op->plan->bundle_rows > 0) {
-        if (watermark != WATERMARK_END) return TIDE_OK;
-        tide__arena_reset(&op->scratch);
-        return tide__bundle_flush(op, out, err);
-    }
-    if (!op->env.plan->settings.batch_mode || watermark != WATERMARK_END) return TIDE_OK;
-    bool global = op->plan->key_count == 0;
-    if (global) tide__group_find(op, (struct str){0}, tide__hash_bytes(NULL, 0));
-    tide__memtable_freeze(op->groups);
-    struct memtable_entry *const *entries = tide__memtable_sorted(op->groups);
-    size_t total = tide__memtable_count(op->groups), count = 0;
+    TIDE_TRY(tide__group_expire(op, watermark, err));
+    if (watermark != WATERMARK_END) return TIDE_OK;
     tide__arena_reset(&op->scratch);
-    struct group **groups = tide__arena_alloc(&op->scratch, op->env.batch_rows_max * sizeof *groups);
-    for (size_t i = 0; i < total; i++) {
-        struct group *group = tide__memtable_payload(op->groups, entries[i]);
-        if (group->rows == 0 && !global) continue;
-        groups[count++] = group;
-        if (count < op->env.batch_rows_max) continue;
-        TIDE_TRY(emit_groups(op, groups, count, out, err));
-        count = 0;
-    }
-    return count > 0 ? emit_groups(op, groups, count, out, err) : TIDE_OK;
+    if (op->plan->bundle_rows > 0) return tide__bundle_flush(op, out, err);
+    return op->env.plan->settings.batch_mode ? tide__group_emit_all(op, out, err) : TIDE_OK;
 }
 
 const struct operator_class tide__group_aggregate_class = {
@@ -248,5 +186,6 @@ const struct operator_class tide__group_aggregate_class = {
     .on_barrier = tide__group_barrier,
     .save = tide__bundle_save,
     .restore = tide__group_restore,
+    .shrink = tide__group_shrink,
     .close = close,
 };

@@ -111,7 +111,7 @@ static void apply(struct group_aggregate *op, const struct batch *batch, struct 
         for (; at < end && group_row_takes_back(batch, (uint32_t)at); at++)
             charge += take_back(op, batch, groups[at], (uint32_t)at);
     }
-    tide__memtable_charge(op->groups, charge);
+    tide__keyed_charge(&op->groups, charge);
 }
 
 // --- letting out ------------------------------------------------------------------------------------------------
@@ -190,7 +190,8 @@ static tide_status end_part(struct group_aggregate *op, struct emitter *out, tid
 tide_status tide__bundle_add(struct group_aggregate *op, const struct batch *batch, struct emitter *out,
                              tide_error *err) {
     struct group_bundle *bundle = &op->bundle;
-    struct group **groups = tide__group_of_rows(op, batch);
+    struct group **groups;
+    TIDE_TRY(tide__group_of_rows(op, batch, &groups, err));
     for (size_t from = 0, n; from < batch->rows; from += n) {
         int64_t room = op->plan->bundle_rows - bundle->part_rows;
         n = batch->rows - from;

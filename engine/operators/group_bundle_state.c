@@ -61,6 +61,11 @@ void tide__bundle_barrier(struct group_aggregate *op) {
     }
 }
 
+void tide__bundle_keep(struct group_aggregate *op) {
+    for (size_t i = 0; i < op->bundle.count; i++)
+        op->bundle.entries[i].group = tide__keyed_keep(&op->groups, key_of(&op->bundle.entries[i]));
+}
+
 void tide__bundle_save(struct operator *base, struct strbuf *out) {
     const struct group_aggregate *op = (const struct group_aggregate *)base;
     if (op->plan->bundle_rows == 0) return;
@@ -71,14 +76,15 @@ void tide__bundle_save(struct operator *base, struct strbuf *out) {
 // --- restoring --------------------------------------------------------------------------------------------------
 
 // Entries come in the order of their keys; group->pending is the place that the value says until they are sorted.
-static bool restore_entry(struct group_aggregate *op, struct str key, struct str value) {
+static bool restore_entry(struct group_aggregate *op, struct str key, struct str value, tide_error *err) {
     struct group_bundle *bundle = &op->bundle;
     struct head head;
     struct str row;
     if (value.len < sizeof head) return false;
     memcpy(&head, value.data, sizeof head);
     if (!tide__row_value_parse((struct str){value.data + sizeof head, value.len - sizeof head}, &row)) return false;
-    struct group *group = tide__group_find(op, key, tide__hash_bytes(key.data, key.len));
+    struct group *group;
+    if (tide__group_restored(op, key, &group, err) != TIDE_OK) return false;
     if (head.place < 0 || head.place >= UINT32_MAX || group->pending != 0) return false;
     size_t before = bundle->capacity;
     bundle->entries = tide__grow(bundle->entries, &bundle->capacity, bundle->count + 1, sizeof *bundle->entries);
@@ -115,7 +121,7 @@ tide_status tide__bundle_restore(struct group_aggregate *op, struct str saved, t
     struct state_iter *iter;
     TIDE_TRY(tide__state_iter_open(bundle->table, NULL, (struct str){0}, (struct str){0}, &iter, err));
     struct str key, value;
-    while (good && tide__state_iter_next(iter, &key, &value)) good = restore_entry(op, key, value);
+    while (good && tide__state_iter_next(iter, &key, &value)) good = restore_entry(op, key, value, err);
     TIDE_TRY(tide__state_iter_close(iter, err));
     if (bundle->count > 1) qsort(bundle->entries, bundle->count, sizeof *bundle->entries, compare_places);
     for (size_t i = 0; good && i < bundle->count; i++) good = bundle->entries[i].group->pending == i + 1;

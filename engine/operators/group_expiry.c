@@ -1,8 +1,7 @@
 // Groups of windows that have ended: where one of the keys is the time of a window (early results of group windows), no row can come
 // to a group any more once the watermark is `lateness` past it, for such rows are dropped before. The group goes then, silently: what
-// it gave out stays. Groups are looked through when the watermark passes the earliest of their ends; the table of groups is made anew
-// when most of its entries are dead.
-#include "base/hash.h"
+// it gave out stays. Groups are looked through when the watermark passes the earliest of their ends, those that are in the state table
+// only as well; the dead are swept out of memory when they are most of what is there.
 #include "base/time.h"
 #include "engine/codec/key.h"
 #include "engine/operators/group_rows.h"
@@ -25,10 +24,9 @@ void tide__group_note_ends(struct group_aggregate *op, const struct batch *batch
 }
 
 // The time of a group's window; WATERMARK_END if its key is damaged, which restoring has ruled out.
-static int64_t end_of(struct group_aggregate *op, const struct group *group, struct column *columns) {
-    struct str key = {group->key, group->key_len};
+static int64_t end_of(struct group_aggregate *op, struct str key, struct column *columns) {
     for (uint32_t k = 0; k <= op->plan->time_key; k++)
-        if (!tide__key_decode(&key, &op->output, &columns[k], 0)) return WATERMARK_END;
+        if (!tide__key_decode(&key, &op->scratch, &columns[k], 0)) return WATERMARK_END;
     return time_at(&columns[op->plan->time_key], 0);
 }
 
@@ -39,52 +37,67 @@ static void let_go(struct group_aggregate *op, struct group *group) {
     op->dead++;
 }
 
-static void copy_group(struct group_aggregate *op, struct group *old, struct memtable *fresh) {
-    struct str key = {old->key, old->key_len};
-    struct memtable_entry *entry = tide__memtable_upsert(fresh, key, tide__hash_bytes(key.data, key.len), NULL);
-    struct group *group = tide__memtable_payload(fresh, entry);
-    memcpy(group, old, sizeof *group + op->aggregators.payload_size);
-    group->key = tide__memtable_key(fresh, entry).data;
-    // What the accumulators own has moved.
-    memset(old->accumulators, 0, op->aggregators.payload_size);
+// A look through all groups.
+struct look {
+    struct group_aggregate *op;
+    struct column *columns;  // room for a key
+    int64_t last;            // ends that have passed
+};
+
+static void expire_group(void *ctx, void *payload) {
+    struct look *look = ctx;
+    struct group_aggregate *op = look->op;
+    struct group *group = payload;
+    if (group->rows == 0) return;
+    int64_t end = end_of(op, (struct str){group->key, group->key_len}, look->columns);
+    if (end <= look->last)
+        let_go(op, group);
+    else if (end < op->next_end)
+        op->next_end = end;
 }
 
-// The dead that the state still has are kept until the next barrier. Memory that accumulators own is charged to the old table: what of
-// it lives on is measured again as it changes.
-static void compact(struct group_aggregate *op) {
-    size_t count = tide__memtable_count(op->groups);
-    if (op->dead < DEAD_MIN || op->dead * 2 < count || op->dirty_count > 0) return;
-    struct memtable *fresh = tide__memtable_new(op->env.budget, sizeof(struct group) + op->aggregators.payload_size);
-    tide__group_own(op, fresh);
-    struct memtable_entry *const *entries = tide__memtable_entries(op->groups);
-    for (size_t i = 0; i < count; i++) {
-        struct group *group = tide__memtable_payload(op->groups, entries[i]);
-        if (group->rows != 0) copy_group(op, group, fresh);
-    }
-    tide__memtable_release(op->groups);
-    op->groups = fresh;
+static bool is_dead(void *ctx, const void *payload) {
+    (void)ctx;
+    const struct group *group = payload;
+    return group->rows == 0 && group->pending == 0;
+}
+
+// The dead that the state still has are kept until the next barrier.
+static void sweep(struct group_aggregate *op) {
+    if (op->dead < DEAD_MIN || op->dead * 2 < tide__keyed_count(&op->groups) || op->dirty_count > 0) return;
+    tide__keyed_sweep(&op->groups, is_dead, NULL);
     op->dead = 0;
 }
 
-void tide__group_expire(struct group_aggregate *op, int64_t watermark) {
-    if (!op->plan->expires || op->next_end == WATERMARK_END || watermark == WATERMARK_NONE) return;
-    int64_t last = watermark - op->plan->lateness_ms;
-    if (op->next_end > last) return;
-    tide__arena_reset(&op->output);
-    struct column *columns = ARENA_ARRAY(&op->output, struct column, op->plan->key_count);
-    for (uint32_t k = 0; k < op->plan->key_count; k++)
-        tide__column_init(&columns[k], op->base.node->fields[k].type, 1, 1, &op->output);
-    op->next_end = WATERMARK_END;
-    size_t count = tide__memtable_count(op->groups);
-    struct memtable_entry *const *entries = tide__memtable_entries(op->groups);
-    for (size_t i = 0; i < count; i++) {
-        struct group *group = tide__memtable_payload(op->groups, entries[i]);
-        if (group->rows == 0) continue;
-        int64_t end = end_of(op, group, columns);
-        if (end <= last)
-            let_go(op, group);
+// The groups that are in the state table only. What was let go in memory is deleted there by now.
+static tide_status expire_entries(struct look *look, tide_error *err) {
+    struct group_aggregate *op = look->op;
+    tide__group_put_dirty(op);
+    struct state_iter *iter;
+    TIDE_TRY(tide__state_iter_open(op->table, NULL, (struct str){0}, (struct str){0}, &iter, err));
+    struct str key, value;
+    while (tide__state_iter_next(iter, &key, &value)) {
+        int64_t end = end_of(op, key, look->columns);
+        if (end <= look->last)
+            tide__state_delete(op->table, key);
         else if (end < op->next_end)
             op->next_end = end;
+        tide__arena_reset(&op->scratch);
     }
-    compact(op);
+    return tide__state_iter_close(iter, err);
+}
+
+tide_status tide__group_expire(struct group_aggregate *op, int64_t watermark, tide_error *err) {
+    if (!op->plan->expires || op->next_end == WATERMARK_END || watermark == WATERMARK_NONE) return TIDE_OK;
+    struct look look = {.op = op, .last = watermark - op->plan->lateness_ms};
+    if (op->next_end > look.last) return TIDE_OK;
+    tide__arena_reset(&op->output);
+    look.columns = ARENA_ARRAY(&op->output, struct column, op->plan->key_count);
+    for (uint32_t k = 0; k < op->plan->key_count; k++)
+        tide__column_init(&look.columns[k], op->base.node->fields[k].type, 1, 1, &op->output);
+    op->next_end = WATERMARK_END;
+    tide__keyed_each(&op->groups, expire_group, &look);
+    if (op->groups.spilled) TIDE_TRY(expire_entries(&look, err));
+    sweep(op);
+    return TIDE_OK;
 }

@@ -23,25 +23,19 @@ struct rounds {
     uint32_t *rows;            // likewise
 };
 
-struct group **tide__group_of_rows(struct group_aggregate *op, const struct batch *batch) {
+tide_status tide__group_of_rows(struct group_aggregate *op, const struct batch *batch, struct group ***out_groups,
+                                tide_error *err) {
     size_t rows = batch->rows;
     struct str *keys = tide__arena_alloc(&op->scratch, rows * sizeof *keys);
     uint64_t *hashes = tide__arena_alloc(&op->scratch, rows * sizeof *hashes);
-    struct memtable_entry **entries = tide__arena_alloc(&op->scratch, rows * sizeof *entries);
+    void **payloads = tide__arena_alloc(&op->scratch, rows * sizeof *payloads);
     tide__key_encode(batch, op->plan->keys, op->plan->key_count, (struct str){0}, &op->scratch, keys);
     for (size_t i = 0; i < rows; i++) hashes[i] = tide__hash_bytes(keys[i].data, keys[i].len);
-    tide__memtable_upsert_batch(op->groups, keys, hashes, rows, entries, NULL);
+    TIDE_TRY(tide__keyed_find(&op->groups, keys, hashes, rows, &op->scratch, payloads, err));
     struct group **groups = tide__arena_alloc(&op->scratch, rows * sizeof *groups);
-    for (size_t i = 0; i < rows; i++) {
-        struct group *group = tide__memtable_payload(op->groups, entries[i]);
-        if (group->key == NULL) {
-            struct str key = tide__memtable_key(op->groups, entries[i]);
-            group->key = key.data;
-            group->key_len = (uint32_t)key.len;
-        }
-        groups[i] = group;
-    }
-    return groups;
+    for (size_t i = 0; i < rows; i++) groups[i] = payloads[i];
+    *out_groups = groups;
+    return TIDE_OK;
 }
 
 // Which round each row belongs to: the number of rows of its group before it.
@@ -126,7 +120,7 @@ static void run_round(struct rounds *r, const uint32_t *order, size_t count, str
     for (size_t i = 0; i < count; i++) out->was_there[order[i]] = r->groups[order[i]]->rows != 0;
     int64_t charge = apply(r, order, count, false);
     if (r->batch->kinds != NULL) charge += apply(r, order, count, true);
-    tide__memtable_charge(op->groups, charge);
+    tide__keyed_charge(&op->groups, charge);
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         struct group *group = r->groups[order[i]];
@@ -151,7 +145,8 @@ static struct column *new_columns(struct group_aggregate *op, size_t rows) {
     return columns;
 }
 
-void tide__group_rounds(struct group_aggregate *op, const struct batch *batch, struct group_results *out) {
+tide_status tide__group_rounds(struct group_aggregate *op, const struct batch *batch, struct group_results *out,
+                               tide_error *err) {
     size_t rows = batch->rows;
     assert(rows < NO_ROW / 2);
     struct rounds r = {.op = op, .batch = batch};
@@ -164,8 +159,9 @@ void tide__group_rounds(struct group_aggregate *op, const struct batch *batch, s
     r.results = new_columns(op, rows);
     r.payloads = tide__arena_alloc(&op->scratch, rows * sizeof *r.payloads);
     r.rows = tide__arena_alloc(&op->scratch, rows * sizeof *r.rows);
-    r.groups = tide__group_of_rows(op, batch);
+    TIDE_TRY(tide__group_of_rows(op, batch, &r.groups, err));
     sort_by_round(&r);
     results_before(&r, out);
     for (uint32_t k = 0; k < r.count; k++) run_round(&r, r.order + r.starts[k], r.starts[k + 1] - r.starts[k], out);
+    return TIDE_OK;
 }

@@ -1,10 +1,12 @@
 // What the files of the group aggregate share: group_aggregate.c (the operator), group_rounds.c (a batch row by row, but
-// vectorised), group_state.c (barriers, restoring), group_expiry.c (windows that end), group_bundle*.c (mini-batches).
+// vectorised), group_state.c (the cache of groups, barriers, restoring), group_final.c (batch mode), group_expiry.c (windows that end),
+// group_bundle*.c (mini-batches).
 #ifndef TIDE_ENGINE_OPERATORS_GROUP_ROWS_H
 #define TIDE_ENGINE_OPERATORS_GROUP_ROWS_H
 
 #include "engine/aggregates/aggregate.h"
 #include "engine/operator.h"
+#include "engine/operators/keyed_cache.h"
 
 // One group: the head of its payload, the accumulators lie behind it.
 struct group {
@@ -13,7 +15,7 @@ struct group {
     uint32_t last_row;  // of that batch
     uint32_t key_len;
     const char *key;
-    bool dirty;  // in the list of changed groups
+    uint32_t dirty;  // 1 + its place in the list of changed groups; 0: unchanged since it was written
     bool in_state;
     uint32_t pending;  // 1 + its place in the bundle; 0: all its changes have gone out
     _Alignas(16) unsigned char accumulators[];
@@ -44,10 +46,10 @@ struct group_aggregate {
     const struct plan_group_aggregate *plan;
     struct operator_env env;
     struct aggregators aggregators;
-    struct memtable *groups;
+    struct keyed_cache groups;  // key -> struct group
     uint64_t batches;
     int64_t next_end;  // of the groups' windows, where they expire
-    size_t dead;       // groups that have expired since the table was made
+    size_t dead;       // groups that have expired since they were swept
     struct group **dirty;
     size_t dirty_count, dirty_capacity;
     struct state_table *table;
@@ -59,7 +61,6 @@ struct group_aggregate {
     struct group_bundle bundle;
 };
 
-struct group *tide__group_find(struct group_aggregate *op, struct str key, uint64_t hash);
 void tide__group_mark_dirty(struct group_aggregate *op, struct group *group);
 
 // What became of the rows of a batch. Columns have 2 * rows places: the result after row i stands at i, the one
@@ -69,26 +70,29 @@ struct group_results {
     uint32_t *before;
     uint8_t *was_there, *is_there;  // did the group have rows before row i, has it after?
 };
-// The groups of a batch's rows. Everything lives in op->scratch.
-struct group **tide__group_of_rows(struct group_aggregate *op, const struct batch *batch);
+// The groups of a batch's rows; the array lives in op->scratch.
+tide_status tide__group_of_rows(struct group_aggregate *op, const struct batch *batch, struct group ***out_groups,
+                                tide_error *err) TIDE_CHECKED;
 static inline bool group_row_takes_back(const struct batch *batch, uint32_t row) {
     return batch->kinds != NULL && (batch->kinds[row] == ROW_UPDATE_BEFORE || batch->kinds[row] == ROW_DELETE);
 }
 // Adds the rows of a batch to their groups. Everything lives in op->scratch.
-void tide__group_rounds(struct group_aggregate *op, const struct batch *batch, struct group_results *out);
+tide_status tide__group_rounds(struct group_aggregate *op, const struct batch *batch, struct group_results *out,
+                               tide_error *err) TIDE_CHECKED;
 
 // Emits what has changed: keys are the batch's, row by row.
 tide_status tide__group_emit_changes(struct group_aggregate *op, const struct batch *batch,
                                      const struct group_results *results, struct emitter *out,
                                      tide_error *err) TIDE_CHECKED;
 
-// Gives a table of groups what it needs to free them.
-void tide__group_own(struct group_aggregate *op, struct memtable *groups);
+// --- group_final.c: batch mode
+// Lets the results of all groups out, in the order of their keys.
+tide_status tide__group_emit_all(struct group_aggregate *op, struct emitter *out, tide_error *err) TIDE_CHECKED;
 
 // --- group_expiry.c: groups of windows that end
 void tide__group_note_ends(struct group_aggregate *op, const struct batch *batch);
 // Lets groups go that no row can reach any more.
-void tide__group_expire(struct group_aggregate *op, int64_t watermark);
+tide_status tide__group_expire(struct group_aggregate *op, int64_t watermark, tide_error *err) TIDE_CHECKED;
 
 // --- mini-batches
 void tide__bundle_open(struct group_aggregate *op);
@@ -101,13 +105,24 @@ tide_status tide__bundle_flush(struct group_aggregate *op, struct emitter *out, 
 void tide__bundle_close(struct group_aggregate *op);
 tide_status tide__bundle_state_open(struct group_aggregate *op, tide_error *err) TIDE_CHECKED;
 void tide__bundle_barrier(struct group_aggregate *op);
+// Groups whose changes are held back stay in memory.
+void tide__bundle_keep(struct group_aggregate *op);
 void tide__bundle_forget(struct group_aggregate *op, const struct bundle_entry *entry);  // in the state
 void tide__bundle_save(struct operator *base, struct strbuf *out);
 // After the groups.
 tide_status tide__bundle_restore(struct group_aggregate *op, struct str saved, tide_error *err) TIDE_CHECKED;
 
 tide_status tide__group_state_open(struct group_aggregate *op, tide_error *err) TIDE_CHECKED;
+// Puts the groups that changed.
+void tide__group_put_dirty(struct group_aggregate *op);
+// While restoring: the group, which may not have been restored for want of room.
+tide_status tide__group_restored(struct group_aggregate *op, struct str key, struct group **out_group,
+                                 tide_error *err) TIDE_CHECKED;
+// A value of the state into a zeroed group. False if it is damaged.
+bool tide__group_decode(struct group_aggregate *op, struct str value, struct group *group, int64_t *charge);
+tide_status tide__group_damaged(const struct group_aggregate *op, tide_error *err);
 tide_status tide__group_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
+size_t tide__group_shrink(struct operator *base, size_t bytes, tide_error *err);
 tide_status tide__group_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
 
 #endif

@@ -4,7 +4,7 @@
 usage: run.py [--bin PATH] [--jobs N] [--variants SET] [--report] [-v] [AREA | AREA/CASE]...
 
 Without names: the finished areas (AREAS). A case passes if the plain run agrees with Flink and every variant of the run
-gives the very bytes of the plain one. A variant changes what must never matter: rows a batch, threads, checkpoints, and
+gives the very bytes of the plain one. A variant changes what must never matter: rows a batch, threads, checkpoints, memory, and
 being stopped with a savepoint at a random row and resumed. The row is drawn from the case's name, so a failure repeats.
 known-missing.txt names cases that may fail; one that passes must leave the list. `--report` runs all areas plain,
 prints a line an area and exits 0. Last line: `N passed, M failed`.
@@ -18,7 +18,8 @@ WHOLE = ['seed', 'late']                            # no case of these may be on
 MISSING_MAX = 40
 TIMEOUT_S = 120
 
-# name -> (options of `run`, with a state directory?). 'stop' and 'stop-mixed' are stopped at a random row and resumed.
+SHORT = 'TIDE_SHORT_OF_MEMORY=1'                     # all state goes to disk after every batch
+# name -> (options of `run` and variables, with a state directory?). Those that begin with 'stop' are stopped at a random row and resumed.
 VARIANTS = {
     'batch-1': (['--batch-rows', '1'], False),
     'batch-7': (['--batch-rows', '7'], False),
@@ -29,13 +30,17 @@ VARIANTS = {
     'stop': ([], True),
     'mixed': (['--parallelism', '2', '--batch-rows', '2', '--checkpoint-every', '3'], True),
     'stop-mixed': (['--parallelism', '2', '--batch-rows', '1', '--checkpoint-every', '5'], True),
+    'short': ([SHORT, '--batch-rows', '1'], False),
+    'stop-short': ([SHORT, '--parallelism', '2', '--batch-rows', '3', '--checkpoint-every', '4'], True),
     'four-threads': (['--parallelism', '4', '--batch-rows', '1'], False),
     'threads-checkpoints': (['--parallelism', '3', '--batch-rows', '2', '--checkpoint-every', '2'], True),
 }
 SETS = {
     'none': [],
-    'all': ['batch-1', 'batch-7', 'batch-1024', 'one-thread', 'two-threads', 'checkpoints', 'stop', 'mixed', 'stop-mixed'],
+    'all': ['batch-1', 'batch-7', 'batch-1024', 'one-thread', 'two-threads', 'checkpoints', 'stop', 'mixed', 'stop-mixed',
+            'short', 'stop-short'],
     'mixed': ['mixed', 'stop-mixed'],
+    'short': ['short', 'stop-short'],
     'threads': ['four-threads', 'threads-checkpoints'],
 }
 
@@ -173,7 +178,9 @@ class Case:
         self.inputs = {f.relative_to(path) for f in path.rglob('*') if f.is_file()}
 
     def start(self, folder, options):
-        return subprocess.run([self.binary, 'run', 'query.sql', '--output', 'tsv', '--types', *options], cwd=folder,
+        env = dict(option.split('=') for option in options if option == SHORT)
+        options = [option for option in options if option != SHORT]
+        return subprocess.run([self.binary, 'run', 'query.sql', '--output', 'tsv', '--types', *options], cwd=folder, env={**os.environ, **env},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, errors='replace', timeout=TIMEOUT_S)
 
     def run(self, scratch, options):
@@ -217,7 +224,7 @@ class Case:
         """Stop at a random row, resume from the savepoint in the same folder; the two outputs joined."""
         lines = sum((self.path / f).read_bytes().count(b'\n') for f in self.inputs
                     if not f.name.startswith('expected') and f.suffix not in ('.sql', '.md'))
-        seed = random.Random(self.name + ' '.join(options))
+        seed = random.Random(self.name + ' '.join(map(str, options)))
         rows = seed.randint(1, max(1, lines * max(1, len(read_actual(plain.out)))))
         folder = pathlib.Path(tempfile.mkdtemp(dir=scratch)) / 'case'
         shutil.copytree(self.path, folder)
