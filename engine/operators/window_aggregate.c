@@ -111,20 +111,22 @@ static tide_status route_attached(struct window_aggregate *w, const struct batch
     return TIDE_OK;
 }
 
-// Adds rows[0..n) of the batch to a slice.
+// Adds rows of the batch to a slice.
 static tide_status add_rows(struct window_aggregate *w, struct slice *slice, const struct batch *batch,
-                            const uint32_t *rows, const struct str *keys, const uint64_t *hashes, size_t n,
-                            tide_error *err) {
+                            struct slice_rows rows, tide_error *err) {
+    if (slice->replacing && slice->evicted) tide__window_wait(w, slice, batch, &rows);
+    if (rows.n == 0) return TIDE_OK;
+    size_t n = rows.n;
     struct memtable_entry **entries = tide__arena_alloc(&w->scratch, n * sizeof *entries);
-    TIDE_TRY(tide__slice_upsert(w, slice, keys, hashes, n, entries, err));
+    TIDE_TRY(tide__slice_upsert(w, slice, rows.keys, rows.hashes, n, entries, err));
     unsigned char **payloads = (unsigned char **)(void *)entries;  // in place: entry i becomes its payload
     for (size_t i = 0; i < n; i++) payloads[i] = entries[i]->bytes;
-    int64_t charge = tide__aggregators_update(&w->aggregators, batch, payloads, rows, n, &w->scratch);
+    int64_t charge = tide__aggregators_update(&w->aggregators, batch, payloads, rows.rows, n, &w->scratch);
     if (charge != 0) tide__memtable_charge(slice->active, charge);
     if (!slice->in_running) return TIDE_OK;
-    tide__window_running_upsert(&w->running, keys, hashes, n, entries);
+    tide__window_running_upsert(&w->running, rows.keys, rows.hashes, n, entries);
     for (size_t i = 0; i < n; i++) payloads[i] = entries[i]->bytes;
-    tide__aggregators_update(&w->aggregators, batch, payloads, rows, n, &w->scratch);
+    tide__aggregators_update(&w->aggregators, batch, payloads, rows.rows, n, &w->scratch);
     for (size_t i = 0; i < n; i++)
         entries[i] = (struct memtable_entry *)(void *)(payloads[i] - offsetof(struct memtable_entry, bytes));
     tide__window_running_changed(&w->running, entries, n);
@@ -145,7 +147,7 @@ static tide_status add_batch(struct window_aggregate *w, const struct batch *bat
     for (size_t i = 0; i < n; i++) hashes[i] = tide__hash_bytes(keys[i].data, keys[i].len);
     if (routing->slice_count == 1 && routing->taken == n) {
         for (size_t i = 0; i < n; i++) rows[i] = (uint32_t)i;
-        return add_rows(w, routing->slices[0], batch, rows, keys, hashes, n, err);
+        return add_rows(w, routing->slices[0], batch, (struct slice_rows){rows, keys, hashes, n}, err);
     }
     struct str *some_keys = tide__arena_alloc(&w->scratch, n * sizeof *some_keys);
     uint64_t *some_hashes = tide__arena_alloc(&w->scratch, n * sizeof *some_hashes);
@@ -165,8 +167,8 @@ static tide_status add_batch(struct window_aggregate *w, const struct batch *bat
         some_hashes[to] = hashes[i];
     }
     for (uint32_t s = 0; s < routing->slice_count; s++) {
-        TIDE_TRY(add_rows(w, routing->slices[s], batch, rows + from[s], some_keys + from[s], some_hashes + from[s],
-                          routing->counts[s], err));
+        struct slice_rows some = {rows + from[s], some_keys + from[s], some_hashes + from[s], routing->counts[s]};
+        TIDE_TRY(add_rows(w, routing->slices[s], batch, some, err));
     }
     return TIDE_OK;
 }
@@ -188,7 +190,8 @@ static tide_status on_batch(struct operator *op, uint32_t input, const struct ba
     assert(batch->kinds == NULL);
     if (w->proctime) TIDE_TRY(tide__window_fire(w, tide__window_clock() - 1, out, err));
     tide__arena_reset(&w->scratch);
-    return batch->rows > 0 ? add_rows_of_batch(w, batch, err) : TIDE_OK;
+    if (batch->rows > 0) TIDE_TRY(add_rows_of_batch(w, batch, err));
+    return tide__window_waiting_is_full(w) ? tide__window_waiting_add(w, err) : TIDE_OK;
 }
 
 // --- time -------------------------------------------------------------------------------------------------------
@@ -242,6 +245,7 @@ static void close_operator(struct operator *op) {
         tide_status status = tide__state_sync(w->store, &ignored);
         (void)status;
     }
+    tide__window_waiting_deinit(w);
     tide__window_running_deinit(&w->running);
     tide__window_top_deinit(&w->top);
     for (size_t i = 0; i < w->slice_count; i++) tide__slice_free(w->slices[i]);
@@ -322,6 +326,7 @@ tide_status tide__sliced_aggregate_open(const struct operator_env *env, struct o
     tide__arena_init(&w->output);
     tide_status status = bind_aggregates(w, plan, err);
     if (status == TIDE_OK) status = tide__window_register(w, err);
+    tide__window_waiting_init(w);
     if (status != TIDE_OK) {
         close_operator(&w->base.base);
         return status;

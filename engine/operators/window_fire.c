@@ -262,6 +262,7 @@ tide_status tide__window_fire(struct window_aggregate *w, int64_t watermark, str
         struct slice *first = w->slices[0];
         struct window_span span = {first->start, first->next_end};
         if (tide__window_trigger(&w->cut, span.end) > watermark) break;
+        TIDE_TRY(tide__window_waiting_add(w, err));
         tide__arena_reset(&w->scratch);
         size_t count = 1;
         if (!w->plan->attached && w->cut.kind != WINDOW_TUMBLE) {

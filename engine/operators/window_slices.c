@@ -95,6 +95,7 @@ void tide__slice_clear(struct slice *slice) {
 void tide__slice_free(struct slice *slice) {
     if (slice == NULL) return;
     tide__slice_clear(slice);
+    tide__window_known_free(slice->known);
     tide__free(slice);
 }
 
@@ -134,7 +135,7 @@ struct memtable *tide__slice_active(struct window_aggregate *w, struct slice *sl
     return slice->active;
 }
 
-static void mark_dirty(struct slice *slice, struct memtable_entry *const *entries, size_t n) {
+void tide__slice_mark_dirty(struct slice *slice, struct memtable_entry *const *entries, size_t n) {
     slice->dirty = tide__grow(slice->dirty, &slice->dirty_cap, slice->dirty_count + n, sizeof *slice->dirty);
     for (size_t i = 0; i < n; i++) {
         if (entries[i]->flags & ENTRY_DIRTY) continue;
@@ -150,8 +151,16 @@ tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, 
     bool read_back = slice->replacing && slice->evicted;
     if (read_back) is_new = tide__arena_alloc(&w->scratch, n);
     tide__memtable_upsert_batch(table, keys, hashes, n, out_entries, is_new);
-    if (read_back) TIDE_TRY(tide__window_read_back(w, slice, out_entries, is_new, n, err));
-    if (slice->replacing) mark_dirty(slice, out_entries, n);
+    if (read_back) {
+        struct memtable_entry **added = tide__arena_alloc(&w->scratch, n * sizeof *added);
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (is_new[i] && (slice->known == NULL || tide__window_known_may_have(slice->known, hashes[i])))
+                added[count++] = out_entries[i];
+        }
+        TIDE_TRY(tide__window_read_back(w, slice, added, count, err));
+    }
+    if (slice->replacing) tide__slice_mark_dirty(slice, out_entries, n);
     if (slice->frozen_count > 1) tide__slice_unite(w, slice, n);
     return TIDE_OK;
 }

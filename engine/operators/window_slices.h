@@ -7,13 +7,15 @@
 //  - adding (combinable aggregates): the active table is frozen and submitted as increments; a new one begins. Frozen tables
 //    stay in memory as a cache until memory is short; then all of them go together and the slice is *evicted*.
 //  - replacing (any sequential aggregate, and the running total of a CUMULATE window): one table stays; changed entries are
-//    submitted as whole values. When evicted, entries are read back before they go on changing, so that memory overrides.
+//    submitted as whole values. When evicted, entries are read back before they go on changing, so that memory overrides; rows
+//    wait for that, so that many entries are read at a time, in key order.
 #ifndef TIDE_ENGINE_OPERATORS_WINDOW_SLICES_H
 #define TIDE_ENGINE_OPERATORS_WINDOW_SLICES_H
 
 #include "engine/aggregates/aggregate.h"
 #include "engine/operators/window.h"
 #include "engine/operators/window_assign.h"
+#include "engine/operators/window_known.h"
 #include "engine/operators/window_merge.h"
 #include "engine/operators/window_running.h"
 #include "engine/operators/window_top.h"
@@ -36,8 +38,17 @@ struct slice {
     struct memtable_cursor unite_cursor;
     struct memtable_entry **dirty;  // replacing: changed since the last barrier
     size_t dirty_count, dirty_cap;
+    struct window_known *known;      // replacing and evicted: keys that the state table may hold; NULL: any
     struct memtable_entry **sorted;  // the active table in key order, as long as no key is added
     size_t sorted_count;
+};
+
+// Rows of slices whose entries must be read back first (window_waiting.c).
+struct window_waiting {
+    struct arena arena;  // copies of what the aggregates need of them
+    struct waiting_rows *first, *last;
+    uint8_t *is_used;  // a flag an input column: some aggregate needs it
+    size_t charged;    // bytes
 };
 
 struct window_aggregate {
@@ -58,6 +69,7 @@ struct window_aggregate {
     bool runs;                   // HOP with a running window
     bool pieces;                 // large groups go to the state table in pieces
     struct window_running running;
+    struct window_waiting waiting;
     struct window_top top;   // the Top-N above
     size_t groups_expected;  // in a new slice: what the last one had
 
@@ -87,7 +99,8 @@ void tide__slice_clear(struct slice *slice);  // memory, not state
 struct memtable *tide__slice_take_active(struct slice *slice);
 void tide__slice_free(struct slice *slice);
 struct memtable *tide__slice_active(struct window_aggregate *w, struct slice *slice);
-// Entries of n keys in the active table, ready to be updated: read back if the slice was evicted, marked if replacing.
+// Entries of n keys in the active table, ready to be updated: read back if the slice was evicted (and they were not added by
+// then), marked if replacing.
 tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, const struct str *keys,
                                const uint64_t *hashes, size_t n, struct memtable_entry **out_entries,
                                tide_error *err) TIDE_CHECKED;
@@ -95,6 +108,8 @@ tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, 
 tide_status tide__slice_add_parts(struct window_aggregate *w, struct slice *slice, struct window_merge *merge,
                                   tide_error *err) TIDE_CHECKED;
 size_t tide__slice_bytes(const struct slice *slice);
+// Replacing: the entries, which must not have been changed yet, will be.
+void tide__slice_mark_dirty(struct slice *slice, struct memtable_entry *const *entries, size_t n);
 
 // --- window_unite.c
 // Appends a frozen table to the slice's.
@@ -103,6 +118,23 @@ void tide__slice_add_frozen(struct window_aggregate *w, struct slice *slice, str
 void tide__slice_unite(struct window_aggregate *w, struct slice *slice, size_t rows);
 // Before frozen tables are taken away.
 void tide__slice_stop_uniting(struct slice *slice);
+
+// --- window_waiting.c
+void tide__window_waiting_init(struct window_aggregate *w);
+void tide__window_waiting_deinit(struct window_aggregate *w);
+// Rows of one slice, and the keys of their groups.
+struct slice_rows {
+    uint32_t *rows;  // numbers in the batch
+    struct str *keys;
+    uint64_t *hashes;
+    size_t n;
+};
+// Keeps the rows whose groups must be read back for later. Those that can be added now are left in *rows.
+void tide__window_wait(struct window_aggregate *w, struct slice *slice, const struct batch *batch,
+                       struct slice_rows *rows);
+bool tide__window_waiting_is_full(const struct window_aggregate *w);
+// Adds all rows that wait. Before whoever looks at what slices hold. Resets the scratch arena.
+tide_status tide__window_waiting_add(struct window_aggregate *w, tide_error *err) TIDE_CHECKED;
 
 // --- window_fire.c
 tide_status tide__window_fire(struct window_aggregate *w, int64_t watermark, struct emitter *out,
@@ -122,10 +154,9 @@ tide_status tide__window_open_range(struct window_aggregate *w, const struct sli
                                     tide_error *err) TIDE_CHECKED;
 tide_status tide__window_drop_range(struct window_aggregate *w, const struct slice *slice,
                                     tide_error *err) TIDE_CHECKED;
-// Values of new entries from the state table.
+// Values of n new entries of the active table from the state table.
 tide_status tide__window_read_back(struct window_aggregate *w, const struct slice *slice,
-                                   struct memtable_entry **entries, const uint8_t *is_new, size_t n,
-                                   tide_error *err) TIDE_CHECKED;
+                                   struct memtable_entry *const *entries, size_t n, tide_error *err) TIDE_CHECKED;
 // The first slice of a CUMULATE window becomes its running total: from adding to replacing.
 tide_status tide__window_make_total(struct window_aggregate *w, struct slice *slice, tide_error *err) TIDE_CHECKED;
 

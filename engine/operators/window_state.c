@@ -95,6 +95,15 @@ static void drop_known_values(struct window_aggregate *w, struct slice *slice) {
     if (charge != 0) tide__memtable_charge(slice->active, charge);
 }
 
+// The keys of a table that memory forgets are now only in the state table.
+static void note_known(struct window_aggregate *w, struct slice *slice) {
+    if (!slice->replacing || slice->active == NULL) return;
+    if (!slice->evicted) slice->known = tide__window_known_new(w->budget);
+    if (slice->known == NULL || tide__window_known_add(slice->known, slice->active)) return;
+    tide__window_known_free(slice->known);
+    slice->known = NULL;
+}
+
 // Adds what a slice has not handed over yet to a run. With `evict` memory forgets the slice afterwards.
 static void seal(struct window_aggregate *w, struct slice *slice, struct window_run *run, bool evict) {
     bool changed = slice->active != NULL && (!slice->replacing || slice->dirty_count > 0);
@@ -109,6 +118,7 @@ static void seal(struct window_aggregate *w, struct slice *slice, struct window_
     }
     slice->in_state |= changed;
     if (evict) {
+        note_known(w, slice);
         tide__slice_clear(slice);
         slice->evicted = slice->in_state;
     } else if (changed && !slice->replacing) {
@@ -139,6 +149,7 @@ static tide_status seal_slices(struct window_aggregate *w, struct slice **slices
 
 tide_status tide__window_barrier(struct window_aggregate *w, tide_error *err) {
     if (w->slice_count == 0) return TIDE_OK;
+    TIDE_TRY(tide__window_waiting_add(w, err));
     tide__arena_reset(&w->scratch);
     struct slice **slices = tide__arena_alloc(&w->scratch, w->slice_count * sizeof *slices);
     memcpy(slices, w->slices, w->slice_count * sizeof *slices);
@@ -159,6 +170,7 @@ tide_status tide__window_evict_rest(struct window_aggregate *w, struct slice *sl
 size_t tide__window_shrink(struct window_aggregate *w, size_t bytes, tide_error *err) {
     if (w->table == NULL || w->slice_count == 0) return 0;
     tide__window_stop_running(w);
+    if (tide__window_waiting_add(w, err) != TIDE_OK) return 0;
     tide__arena_reset(&w->scratch);
     struct slice **slices = tide__arena_alloc(&w->scratch, w->slice_count * sizeof *slices);
     memcpy(slices, w->slices, w->slice_count * sizeof *slices);
@@ -209,35 +221,54 @@ tide_status tide__window_make_total(struct window_aggregate *w, struct slice *sl
 
 // --- reading ----------------------------------------------------------------------------------------------------
 
-tide_status tide__window_read_back(struct window_aggregate *w, const struct slice *slice,
-                                   struct memtable_entry **entries, const uint8_t *is_new, size_t n, tide_error *err) {
-    struct sort_item *items = tide__arena_alloc(&w->scratch, 2 * n * sizeof *items);
-    size_t missing = 0;
+// Values of keys that are near each other in the table.
+static tide_status read_group(struct window_aggregate *w, const struct slice *slice,
+                              struct memtable_entry *const *entries, const struct sort_item *items, size_t n,
+                              struct arena *arena, tide_error *err) {
+    struct str *keys = tide__arena_alloc(arena, n * sizeof *keys);
+    struct str *values = tide__arena_alloc(arena, n * sizeof *values);
     for (size_t i = 0; i < n; i++) {
-        if (!is_new[i]) continue;
-        struct str key = tide__memtable_key(slice->active, entries[i]);
-        const unsigned char *data = (const unsigned char *)key.data;
-        items[missing++] = (struct sort_item){tide__sort_prefix(data, key.len), data, (uint32_t)key.len, (uint32_t)i};
-    }
-    if (missing == 0) return TIDE_OK;
-    tide__sort_keys(items, missing, items + n);
-    struct str *keys = tide__arena_alloc(&w->scratch, missing * sizeof *keys);
-    struct str *values = tide__arena_alloc(&w->scratch, missing * sizeof *values);
-    for (size_t i = 0; i < missing; i++) {
-        char *key = tide__arena_alloc(&w->scratch, 16 + items[i].key_len);
+        char *key = tide__arena_alloc(arena, 16 + items[i].key_len);
         tide__window_prefix(key, slice->start, slice->end);
         if (items[i].key_len > 0) memcpy(key + 16, items[i].key, items[i].key_len);
         keys[i] = (struct str){key, 16 + items[i].key_len};
     }
-    TIDE_TRY(tide__state_multi_get(w->table, keys, missing, &w->scratch, values, err));
+    TIDE_TRY(tide__state_multi_get(w->table, keys, n, arena, values, err));
     int64_t charge = 0;
-    for (size_t i = 0; i < missing; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (values[i].data == NULL) continue;
         if (!tide__aggregators_decode(&w->aggregators, values[i], entries[items[i].index]->bytes, &charge))
             return tide__fail(err, TIDE_ERR_RUNTIME, "the state of a window is damaged: an accumulator cannot be read");
     }
     if (charge != 0) tide__memtable_charge(slice->active, charge);
     return TIDE_OK;
+}
+
+// In key order, so that each block of the table is read once.
+tide_status tide__window_read_back(struct window_aggregate *w, const struct slice *slice,
+                                   struct memtable_entry *const *entries, size_t n, tide_error *err) {
+    enum { GROUP = 1024 };
+    if (n == 0) return TIDE_OK;
+    size_t bytes = 2 * n * sizeof(struct sort_item);
+    tide__budget_charge(w->budget, bytes);
+    struct sort_item *items = tide__alloc(bytes);
+    for (size_t i = 0; i < n; i++) {
+        struct str key = tide__memtable_key(slice->active, entries[i]);
+        const unsigned char *data = (const unsigned char *)key.data;
+        items[i] = (struct sort_item){tide__sort_prefix(data, key.len), data, (uint32_t)key.len, (uint32_t)i};
+    }
+    tide__sort_keys(items, n, items + n);
+    struct arena arena;
+    tide__arena_init(&arena);
+    tide_status status = TIDE_OK;
+    for (size_t at = 0; at < n && status == TIDE_OK; at += GROUP) {
+        tide__arena_reset(&arena);
+        status = read_group(w, slice, entries, items + at, n - at < GROUP ? n - at : GROUP, &arena, err);
+    }
+    tide__arena_deinit(&arena);
+    tide__free(items);
+    tide__budget_release(w->budget, bytes);
+    return status;
 }
 
 static tide_status restore_slice(struct window_aggregate *w, int64_t start, int64_t end, tide_error *err) {
