@@ -11,7 +11,9 @@
 struct run_part {
     char prefix[16];
     enum window_run_kind kind;
-    struct memtable *table;  // retained
+    uint32_t mark;                   // of WINDOW_RUN_REPLACE_DIRTY
+    struct memtable *table;          // retained
+    struct window_sealing *sealing;  // makes `encoded`; NULL: that is there
     struct strbuf encoded;
     struct sort_item *items;  // its entries in key order, once they are read; the value lies behind the key
     size_t item_count;
@@ -80,7 +82,7 @@ static bool next_of_table(struct window_run *run, struct run_part *part, struct 
     size_t count = tide__memtable_count(part->table);
     bool dirty_only = part->kind == WINDOW_RUN_REPLACE_DIRTY;
     if (run->cut_entry != NULL && next_piece(run, part, out)) return true;
-    while (run->entry < count && dirty_only && !(sorted[run->entry]->flags & ENTRY_DIRTY)) run->entry++;
+    while (run->entry < count && dirty_only && sorted[run->entry]->flags != part->mark) run->entry++;
     if (run->entry == count) return false;
     struct memtable_entry *entry = sorted[run->entry++];
     if (run->entry + 16 < count) tide__memtable_prefetch(sorted[run->entry + 16]);
@@ -123,7 +125,10 @@ static void sort_encoded(struct run_part *part) {
 
 static bool next_of_encoded(struct window_run *run, struct run_part *part, struct state_entry *out) {
     enum { AHEAD = 8 };
-    if (part->items == NULL) sort_encoded(part);
+    if (part->items == NULL) {
+        if (part->sealing != NULL) tide__window_sealing_finish(part->sealing, &part->encoded);
+        sort_encoded(part);
+    }
     if (run->entry == part->item_count) return false;
     if (run->entry + AHEAD < part->item_count) __builtin_prefetch(part->items[run->entry + AHEAD].key);
     const struct sort_item *item = &part->items[run->entry++];
@@ -152,6 +157,7 @@ static void run_free(struct state_source *source) {
     struct window_run *run = (struct window_run *)source;
     for (size_t i = 0; i < run->part_count; i++) {
         tide__memtable_release(run->parts[i].table);
+        tide__window_sealing_release(run->parts[i].sealing);
         tide__strbuf_deinit(&run->parts[i].encoded);
         tide__free(run->parts[i].items);
     }
@@ -179,8 +185,9 @@ static struct run_part *add_part(struct window_run *run, int64_t start, int64_t 
 }
 
 void tide__window_run_add_table(struct window_run *run, int64_t start, int64_t end, struct memtable *table,
-                                enum window_run_kind kind) {
+                                enum window_run_kind kind, uint32_t mark) {
     struct run_part *part = add_part(run, start, end, kind);
+    part->mark = mark;
     tide__memtable_freeze(table);
     part->table = tide__memtable_retain(table);
     run->bytes += tide__memtable_bytes(table);
@@ -191,6 +198,12 @@ void tide__window_run_add_encoded(struct window_run *run, int64_t start, int64_t
     part->encoded = *entries;
     *entries = (struct strbuf){0};
     run->bytes += part->encoded.cap;
+}
+
+void tide__window_run_add_sealing(struct window_run *run, int64_t start, int64_t end, struct window_sealing *sealing) {
+    struct run_part *part = add_part(run, start, end, WINDOW_RUN_ENCODED);
+    part->sealing = sealing;
+    run->bytes += tide__window_sealing_bytes(sealing);
 }
 
 size_t tide__window_run_bytes(const struct window_run *run) {

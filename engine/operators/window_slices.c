@@ -77,6 +77,8 @@ struct slice *tide__slice_for_time(struct window_aggregate *w, int64_t local, bo
 
 struct memtable *tide__slice_take_active(struct slice *slice) {
     struct memtable *active = slice->active;
+    tide__window_sealing_release(slice->sealing);
+    slice->sealing = NULL;
     tide__free(slice->dirty);
     tide__free(slice->sorted);
     slice->active = NULL;
@@ -135,13 +137,29 @@ struct memtable *tide__slice_active(struct window_aggregate *w, struct slice *sl
     return slice->active;
 }
 
+bool tide__slice_lock_entries(struct slice *slice) {
+    if (slice->sealing == NULL) return false;
+    if (tide__window_sealing_lock(slice->sealing)) return true;
+    tide__window_sealing_release(slice->sealing);
+    slice->sealing = NULL;
+    return false;
+}
+
+void tide__slice_unlock_entries(struct slice *slice, bool is_locked) {
+    if (is_locked) tide__window_sealing_unlock(slice->sealing);
+}
+
 void tide__slice_mark_dirty(struct slice *slice, struct memtable_entry *const *entries, size_t n) {
     slice->dirty = tide__grow(slice->dirty, &slice->dirty_cap, slice->dirty_count + n, sizeof *slice->dirty);
+    if (slice->mark == 0) slice->mark = 1;
+    bool is_locked = tide__slice_lock_entries(slice);
     for (size_t i = 0; i < n; i++) {
-        if (entries[i]->flags & ENTRY_DIRTY) continue;
-        entries[i]->flags |= ENTRY_DIRTY;
+        if (entries[i]->flags == slice->mark) continue;
+        if (is_locked) tide__window_sealing_save(slice->sealing, entries[i]);
+        entries[i]->flags = slice->mark;
         slice->dirty[slice->dirty_count++] = entries[i];
     }
+    tide__slice_unlock_entries(slice, is_locked);
 }
 
 tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, const struct str *keys,

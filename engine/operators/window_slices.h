@@ -7,7 +7,7 @@
 //  - adding (combinable aggregates): the active table is frozen and submitted as increments; a new one begins. Frozen tables
 //    stay in memory as a cache until memory is short; then all of them go together and the slice is *evicted*.
 //  - replacing (any sequential aggregate, and the running total of a CUMULATE window): one table stays; changed entries are
-//    submitted as whole values. When evicted, entries are read back before they go on changing, so that memory overrides; rows
+//    submitted as whole values (window_sealing.h). When evicted, entries are read back before they go on changing, so that memory overrides; rows
 //    wait for that, so that many entries are read at a time, in key order.
 #ifndef TIDE_ENGINE_OPERATORS_WINDOW_SLICES_H
 #define TIDE_ENGINE_OPERATORS_WINDOW_SLICES_H
@@ -18,9 +18,10 @@
 #include "engine/operators/window_known.h"
 #include "engine/operators/window_merge.h"
 #include "engine/operators/window_running.h"
+#include "engine/operators/window_sealing.h"
 #include "engine/operators/window_top.h"
 
-enum { ENTRY_DIRTY = 1, FROZEN_MAX = 15 };
+enum { FROZEN_MAX = 15 };
 
 struct slice {
     int64_t start, end;
@@ -36,8 +37,10 @@ struct slice {
     uint32_t unite_first, unite_end;
     uint32_t unite_table;  // where it has come to
     struct memtable_cursor unite_cursor;
-    struct memtable_entry **dirty;  // replacing: changed since the last barrier
+    struct memtable_entry **dirty;  // replacing: changed since the last barrier; their flags are `mark`
     size_t dirty_count, dirty_cap;
+    uint32_t mark;                   // another after each barrier; 0: nothing was changed yet
+    struct window_sealing *sealing;  // of the last barrier, if it may not be through; NULL: none
     struct window_known *known;      // replacing and evicted: keys that the state table may hold; NULL: any
     struct memtable_entry **sorted;  // the active table in key order, as long as no key is added
     size_t sorted_count;
@@ -47,8 +50,9 @@ struct slice {
 struct window_waiting {
     struct arena arena;  // copies of what the aggregates need of them
     struct waiting_rows *first, *last;
-    uint8_t *is_used;  // a flag an input column: some aggregate needs it
-    size_t charged;    // bytes
+    uint8_t *is_used;  // a flag an input column, of the first ones: some aggregate needs it
+    size_t column_count, column_cap;
+    size_t charged;  // bytes
 };
 
 struct window_aggregate {
@@ -108,8 +112,11 @@ tide_status tide__slice_upsert(struct window_aggregate *w, struct slice *slice, 
 tide_status tide__slice_add_parts(struct window_aggregate *w, struct slice *slice, struct window_merge *merge,
                                   tide_error *err) TIDE_CHECKED;
 size_t tide__slice_bytes(const struct slice *slice);
-// Replacing: the entries, which must not have been changed yet, will be.
+// Replacing: the entries, which have not been changed yet, will be.
 void tide__slice_mark_dirty(struct slice *slice, struct memtable_entry *const *entries, size_t n);
+// Holds the background thread off the entries, if it is at them; lets it go on.
+bool tide__slice_lock_entries(struct slice *slice);
+void tide__slice_unlock_entries(struct slice *slice, bool is_locked);
 
 // --- window_unite.c
 // Appends a frozen table to the slice's.

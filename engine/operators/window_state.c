@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/sort.h"
-#include "engine/aggregates/fields.h"
 #include "engine/codec/key.h"
 #include "engine/operators/window_run.h"
 
@@ -65,18 +64,35 @@ static void encode_dirty(struct window_aggregate *w, struct slice *slice, struct
     enum { AHEAD = 8 };
     struct strbuf value = {0};
     size_t n = slice->dirty_count;
+    bool is_locked = tide__slice_lock_entries(slice);
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n) tide__memtable_prefetch(slice->dirty[i + AHEAD]);
         struct memtable_entry *entry = slice->dirty[i];
-        struct str key = tide__memtable_key(slice->active, entry);
-        entry->flags &= ~(uint32_t)ENTRY_DIRTY;
-        tide__strbuf_clear(&value);
-        tide__aggregators_encode(&w->aggregators, entry->bytes, &value);
-        field_put_bytes(out, key.data, key.len);
-        field_put_bytes(out, value.data, value.len);
+        entry->flags = 0;
+        tide__window_encode_entry(&w->aggregators, slice->active, entry, &value, out);
     }
+    tide__slice_unlock_entries(slice, is_locked);
     tide__strbuf_deinit(&value);
     slice->dirty_count = 0;
+}
+
+// Adds the dirty entries to a run, to be encoded later. Not if accumulators point elsewhere, where changes could not be
+// told from what was; nor if entries of the barrier before are still to be encoded, for each has one mark.
+static void seal_dirty(struct window_aggregate *w, struct slice *slice, struct window_run *run) {
+    bool is_locked = tide__slice_lock_entries(slice);
+    tide__slice_unlock_entries(slice, is_locked);
+    if (is_locked || w->aggregators.owns_memory) {
+        struct strbuf encoded = {0};
+        encode_dirty(w, slice, &encoded);
+        tide__window_run_add_encoded(run, slice->start, slice->end, &encoded);
+        return;
+    }
+    slice->sealing = tide__window_sealing_new(&w->aggregators, slice->active, slice->dirty, slice->dirty_count,
+                                              slice->mark);
+    tide__window_run_add_sealing(run, slice->start, slice->end, slice->sealing);
+    slice->dirty = NULL;
+    slice->dirty_count = slice->dirty_cap = 0;
+    slice->mark++;
 }
 
 // Values of DISTINCT that an earlier run in memory has are not written again.
@@ -109,12 +125,10 @@ static void seal(struct window_aggregate *w, struct slice *slice, struct window_
     bool changed = slice->active != NULL && (!slice->replacing || slice->dirty_count > 0);
     if (changed && !slice->replacing && w->aggregators.drops_known) drop_known_values(w, slice);
     if (changed && slice->replacing && !evict) {
-        struct strbuf encoded = {0};
-        encode_dirty(w, slice, &encoded);
-        tide__window_run_add_encoded(run, slice->start, slice->end, &encoded);
+        seal_dirty(w, slice, run);
     } else if (changed) {
         tide__window_run_add_table(run, slice->start, slice->end, slice->active,
-                                   slice->replacing ? WINDOW_RUN_REPLACE_DIRTY : WINDOW_RUN_ADD);
+                                   slice->replacing ? WINDOW_RUN_REPLACE_DIRTY : WINDOW_RUN_ADD, slice->mark);
     }
     slice->in_state |= changed;
     if (evict) {

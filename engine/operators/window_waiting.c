@@ -23,13 +23,19 @@ struct waiting_rows {
     struct memtable_entry **entries;
 };
 
+static void use_column(struct window_waiting *waiting, uint32_t column) {
+    for (; waiting->column_count <= column; waiting->column_count++) {
+        waiting->is_used = tide__grow(waiting->is_used, &waiting->column_cap, waiting->column_count + 1, 1);
+        waiting->is_used[waiting->column_count] = 0;
+    }
+    waiting->is_used[column] = 1;
+}
+
 void tide__window_waiting_init(struct window_aggregate *w) {
-    struct window_waiting *waiting = &w->waiting;
-    waiting->is_used = tide__calloc(w->node->inputs[0]->field_count + 1, 1);
     for (uint32_t i = 0; i < w->aggregators.count; i++) {
         const struct aggregate_call *call = w->aggregators.items[i].call;
-        for (uint32_t k = 0; k < call->arg_count; k++) waiting->is_used[call->args[k]] = 1;
-        if (call->filter >= 0) waiting->is_used[call->filter] = 1;
+        for (uint32_t k = 0; k < call->arg_count; k++) use_column(&w->waiting, call->args[k]);
+        if (call->filter >= 0) use_column(&w->waiting, (uint32_t)call->filter);
     }
 }
 
@@ -63,7 +69,7 @@ static void copy_columns(struct window_waiting *waiting, const struct batch *bat
     struct arena *arena = &waiting->arena;
     to->batch = (struct batch){.rows = to->n, .column_count = batch->column_count};
     to->batch.columns = ARENA_ARRAY(arena, struct column, batch->column_count + 1);
-    for (size_t i = 0; i < batch->column_count; i++) {
+    for (size_t i = 0; i < waiting->column_count; i++) {
         if (!waiting->is_used[i]) continue;
         tide__column_gather(&batch->columns[i], rows, to->n, arena, &to->batch.columns[i]);
         if (to->batch.columns[i].physical == PHYSICAL_STR) copy_strings(&to->batch.columns[i], to->n, arena);

@@ -141,6 +141,11 @@ static const struct fake_aggregate sequential[] = {
     {"SUM", FAKE_WIDE, .filter = -1},  {"AVG", FAKE_WIDE, .filter = -1},  {"STDDEV_SAMP", FAKE_W, .filter = -1},
     {"VAR_POP", FAKE_D, .filter = -1}, {"LISTAGG", FAKE_S, .filter = -1}, {0}};
 
+// Whose accumulators do not point elsewhere: a barrier leaves their encoding to the background thread.
+static const struct fake_aggregate flat[] = {{"COUNT", -1, .filter = -1},           {"SUM", FAKE_W, .filter = FAKE_B},
+                                             {"AVG", FAKE_F, .filter = -1},         {"AVG", FAKE_WIDE, .filter = -1},
+                                             {"STDDEV_SAMP", FAKE_W, .filter = -1}, {0}};
+
 enum { ROWS = 120 };
 
 static uint64_t next_random(uint64_t *seed) {
@@ -357,11 +362,101 @@ END_TEST
 
 START_TEST(cuts_do_not_show_when_sequential) {
     check_cuts(*shapes[_i].window, shapes[_i].attached, key_k, sequential, STATE_BACKEND_MEMORY);
+    check_cuts(*shapes[_i].window, shapes[_i].attached, key_k, flat, STATE_BACKEND_MEMORY);
+    check_cuts(*shapes[_i].window, shapes[_i].attached, no_keys, flat, STATE_BACKEND_MEMORY);
 }
 END_TEST
 
 START_TEST(cuts_do_not_show_on_rocksdb) {
     check_cuts(*shapes[_i].window, shapes[_i].attached, key_k, _i % 2 ? sequential : combinable, STATE_BACKEND_ROCKSDB);
+}
+END_TEST
+
+// --- many groups --------------------------------------------------------------------------------------------------
+
+enum { GROUPS = 40000, GROUP_BATCH = 200 };
+
+static void push_groups(struct fake *fake, size_t first, size_t count) {
+    static struct fake_row rows[GROUP_BATCH];
+    for (size_t i = first; i < first + count; i += GROUP_BATCH) {
+        for (size_t r = 0; r < GROUP_BATCH; r++)
+            rows[r] = (struct fake_row){.k = (int64_t)((i + r) * 7919 % GROUPS), .w = (double)(i + r), .ts = 1000};
+        fake_push(fake, rows, GROUP_BATCH, GROUP_BATCH);
+    }
+}
+
+struct seen {
+    struct state_table *table;
+    size_t entries, wrong;
+    uint64_t count;  // that each group must have
+};
+
+static void look_at_groups(void *ctx, struct state_snapshot *snapshot, const tide_error *err) {
+    (void)err;
+    struct seen *seen = ctx;
+    tide_error failure;
+    tide__error_clear(&failure);
+    struct state_iter *iter;
+    ck_assert_int_eq(
+        tide__state_iter_open(seen->table, snapshot, (struct str){"", 0}, (struct str){"", 0}, &iter, &failure),
+        TIDE_OK);
+    struct str key, value;
+    for (; tide__state_iter_next(iter, &key, &value); seen->entries++) {
+        uint64_t count;
+        memcpy(&count, value.data, sizeof count);
+        if (count != seen->count) seen->wrong++;
+    }
+    ck_assert_int_eq(tide__state_iter_close(iter, &failure), TIDE_OK);
+    tide__state_snapshot_release(snapshot);
+}
+
+// Groups change while the background thread still encodes those of the barrier, and the barrier after it comes.
+START_TEST(a_barrier_has_the_groups_as_they_were) {
+    struct fake fake;
+    fake_init(&fake, STATE_BACKEND_MEMORY, NULL);
+    fake_window_aggregate(&fake, tumble, key_k, flat);
+    fake_open(&fake);
+    struct seen seen[4] = {0};
+    tide_error err;
+    tide__error_clear(&err);
+    for (size_t round = 0; round < 4; round++) {
+        push_groups(&fake, 0, GROUPS);
+        fake_barrier(&fake);
+        seen[round] = (struct seen){tide__state_table_at(fake.store, 0), 0, 0, round + 1};
+        ck_assert_int_eq(tide__state_barrier(fake.store, look_at_groups, &seen[round], &err), TIDE_OK);
+        if (round == 2) fake_shrink(&fake, SIZE_MAX);
+    }
+    ck_assert_int_eq(tide__state_sync(fake.store, &err), TIDE_OK);
+    for (size_t round = 0; round < 4; round++) {
+        ck_assert_uint_eq(seen[round].entries, GROUPS);
+        ck_assert_uint_eq(seen[round].wrong, 0);
+    }
+    fake_deinit(&fake);
+}
+END_TEST
+
+// Evicted again and again: old groups are read back, new ones are known to be new.
+START_TEST(many_groups_come_back) {
+    char *out[2];
+    for (int evict = 0; evict < 2; evict++) {
+        struct fake fake;
+        fake_init(&fake, STATE_BACKEND_MEMORY, NULL);
+        fake_window_aggregate(&fake, tumble, key_k, flat);
+        fake_open(&fake);
+        for (size_t round = 0; round < 12; round++) {
+            push_groups(&fake, round * GROUPS / 20, GROUPS / 4);
+            if (evict) fake_shrink(&fake, SIZE_MAX);
+            if (evict && round == 7) fake_reload(&fake);
+        }
+        fake_watermark(&fake, WATERMARK_END);
+        out[evict] = fake.out.text.data;
+        fake.out.text = (struct strbuf){0};
+        fake_deinit(&fake);
+    }
+    ck_assert_uint_gt(strlen(out[0]), 100000);
+    ck_assert_int_eq(strcmp(out[0], out[1]), 0);
+    free(out[0]);
+    free(out[1]);
 }
 END_TEST
 
@@ -437,6 +532,8 @@ int main(void) {
     tcase_add_loop_test(cuts, cuts_do_not_show_when_sequential, 0, count);
     tcase_add_loop_test(cuts, cuts_do_not_show_in_a_running_window, 0, count);
     tcase_add_loop_test(cuts, cuts_do_not_show_on_rocksdb, 0, count);
+    tcase_add_test(cuts, a_barrier_has_the_groups_as_they_were);
+    tcase_add_test(cuts, many_groups_come_back);
     tcase_add_loop_test(cuts, a_huge_group_may_be_in_pieces, 0, 6);
     suite_add_tcase(suite, cuts);
     SRunner *runner = srunner_create(suite);
