@@ -62,6 +62,7 @@ struct state_table_desc {
     const struct state_field *keys;  // after the window bounds; form is not used
     const struct state_field *values;
     bool scanned_once;  // written, read through and dropped: its runs are not worth merging
+    bool read_singly;   // read here and there, by key
 };
 
 enum state_op { STATE_ADD, STATE_REPLACE, STATE_DELETE };
@@ -118,6 +119,8 @@ tide_status tide__state_submit_run(struct state_table *table, struct state_sourc
 // the last write of a key wins. Keyed tables that keep their working copy in the operator use these.
 void tide__state_put(struct state_table *table, struct str key, struct str value);
 void tide__state_delete(struct state_table *table, struct str key);
+// What is buffered becomes a run now.
+tide_status tide__state_flush(struct state_table *table, tide_error *err) TIDE_CHECKED;
 // Everything in [lower, upper) goes.
 tide_status tide__state_drop_range(struct state_table *table, struct str lower, struct str upper,
                                    tide_error *err) TIDE_CHECKED;
@@ -149,6 +152,10 @@ tide_status tide__state_load(struct state_table *table, struct state_source *sou
 // it first waits for what was submitted to this table. Values come without op: whole, combined values.
 tide_status tide__state_iter_open(struct state_table *table, struct state_snapshot *snapshot, struct str lower,
                                   struct str upper, struct state_iter **out_iter, tide_error *err) TIDE_CHECKED;
+// The same over all of the table, without what was buffered since the last tide__state_flush: for those who know that they have that in
+// memory. Flushing for every read would leave a trail of tiny runs.
+tide_status tide__state_iter_open_flushed(struct state_table *table, struct state_iter **out_iter,
+                                          tide_error *err) TIDE_CHECKED;
 // Moves to the next entry; false at the end or on failure (tide__state_iter_close tells which).
 bool tide__state_iter_next(struct state_iter *iter, struct str *out_key, struct str *out_value);
 // Jumps forward: the next call of next gives the first entry with key >= `key`.
@@ -159,6 +166,10 @@ void tide__state_snapshot_release(struct state_snapshot *snapshot);
 struct arena;
 tide_status tide__state_multi_get(struct state_table *table, const struct str *keys, size_t n, struct arena *arena,
                                   struct str *out_values, tide_error *err) TIDE_CHECKED;
+
+// The same without what was buffered since the last tide__state_flush.
+tide_status tide__state_multi_get_flushed(struct state_table *table, const struct str *keys, size_t n,
+                                          struct arena *arena, struct str *out_values, tide_error *err) TIDE_CHECKED;
 
 // --- combining, also used to merge savepoints --------------------------------------------------------------------
 

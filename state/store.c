@@ -107,6 +107,10 @@ tide_status tide__state_submit_run(struct state_table *table, struct state_sourc
     return status;
 }
 
+tide_status tide__state_flush(struct state_table *table, tide_error *err) {
+    return tide__store_flush_puts(table, err);
+}
+
 tide_status tide__state_drop_range(struct state_table *table, struct str lower, struct str upper, tide_error *err) {
     TIDE_TRY(tide__store_flush_puts(table, err));
     // Most windows open and fire between two barriers: nothing of them is here, and nobody is woken for it.
@@ -167,6 +171,17 @@ tide_status tide__state_iter_open(struct state_table *table, struct state_snapsh
     return TIDE_OK;
 }
 
+tide_status tide__state_iter_open_flushed(struct state_table *table, struct state_iter **out_iter, tide_error *err) {
+    *out_iter = NULL;
+    TIDE_TRY(tide__store_wait(table->store, table, err));
+    struct backend_iter *backend = NULL;
+    TIDE_TRY(table->store->ops->iter_open(table->backend, NULL, (struct str){0}, (struct str){0}, &backend, err));
+    struct state_iter *iter = tide__alloc(sizeof *iter);
+    iter->backend = backend;
+    *out_iter = iter;
+    return TIDE_OK;
+}
+
 bool tide__state_iter_next(struct state_iter *iter, struct str *out_key, struct str *out_value) {
     return iter->backend->ops->iter_next(iter->backend, out_key, out_value);
 }
@@ -209,6 +224,12 @@ tide_status tide__state_multi_get(struct state_table *table, const struct str *k
     tide__free(found);
     tide__free(place);
     return status;
+}
+
+tide_status tide__state_multi_get_flushed(struct state_table *table, const struct str *keys, size_t n,
+                                          struct arena *arena, struct str *out_values, tide_error *err) {
+    TIDE_TRY(tide__store_wait(table->store, table, err));
+    return table->store->ops->multi_get(table->backend, keys, n, arena, out_values, err);
 }
 
 void tide__state_stats(struct state_store *store, struct state_stats *out_stats) {

@@ -135,6 +135,10 @@ bool tide__aggregators_encode_piece(const struct aggregators *aggregators, uint3
 // Into a zeroed payload. False if the value is malformed.
 bool tide__aggregators_decode(const struct aggregators *aggregators, struct str value, unsigned char *payload,
                               int64_t *charge);
+// A payload whose bytes are a copy of those of `from` takes over what that owns, and `from` is zeroed; returns the bytes owned. `scratch`
+// is written over.
+int64_t tide__aggregators_move(const struct aggregators *aggregators, unsigned char *payload, unsigned char *from,
+                               struct strbuf *scratch);
 // Frees what a payload owns elsewhere; the payload is zeroed. `ctx` is the aggregators: fits tide__memtable_on_free.
 void tide__aggregators_release(void *payload, void *ctx);
 

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "engine/operators/group_rows.h"
 
-#include <assert.h>
 #include <string.h>
 
 static struct group_aggregate *self(struct operator *op) {
@@ -24,25 +23,13 @@ static void place_group(void *ctx, void *payload, struct str key) {
     group->key_len = (uint32_t)key.len;
 }
 
-// What accumulators own is moved the long way, so that its size is known.
-static int64_t move_owned(struct group_aggregate *op, struct group *group, struct group *from) {
-    int64_t charge = 0;
-    memset(group->accumulators, 0, op->aggregators.payload_size);
-    tide__strbuf_clear(&op->value);
-    tide__aggregators_encode(&op->aggregators, from->accumulators, &op->value);
-    bool good = tide__aggregators_decode(&op->aggregators, tide__strbuf_str(&op->value), group->accumulators, &charge);
-    assert(good);
-    (void)good;
-    tide__aggregators_release(from->accumulators, &op->aggregators);
-    return charge;
-}
-
 static int64_t move_group(void *ctx, void *payload, void *from) {
     struct group_aggregate *op = ctx;
     struct group *group = payload;
     if (group->dirty != 0) op->dirty[group->dirty - 1] = group;
     if (group->pending != 0) op->bundle.entries[group->pending - 1].group = group;
-    return op->aggregators.owns_memory ? move_owned(op, group, from) : 0;
+    return tide__aggregators_move(&op->aggregators, group->accumulators, ((struct group *)from)->accumulators,
+                                  &op->value);
 }
 
 static void free_group(void *payload, void *ctx) {
@@ -66,7 +53,7 @@ static tide_status load_groups(void *ctx, void *const *payloads, const struct st
                                tide_error *err) {
     struct group_aggregate *op = ctx;
     struct str *values = tide__arena_alloc(&op->scratch, n * sizeof *values);
-    TIDE_TRY(tide__state_multi_get(op->table, keys, n, &op->scratch, values, err));
+    TIDE_TRY(tide__state_multi_get_flushed(op->table, keys, n, &op->scratch, values, err));
     for (size_t i = 0; i < n; i++)
         if (values[i].data != NULL && !tide__group_decode(op, values[i], payloads[i], out_charge))
             return tide__group_damaged(op, err);
@@ -104,11 +91,10 @@ void tide__group_put_dirty(struct group_aggregate *op) {
 }
 
 static tide_status flush_groups(void *ctx, tide_error *err) {
-    (void)err;
     struct group_aggregate *op = ctx;
     tide__group_put_dirty(op);
     tide__bundle_keep(op);
-    return TIDE_OK;
+    return tide__state_flush(op->table, err);
 }
 
 static void open_cache(struct group_aggregate *op) {
@@ -153,6 +139,7 @@ tide_status tide__group_state_open(struct group_aggregate *op, tide_error *err) 
         .value_count = count,
         .keys = keys,
         .values = values,
+        .read_singly = true,
     };
     open_cache(op);
     return tide__state_table(op->env.store, &op->desc, &op->table, err);

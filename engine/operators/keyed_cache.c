@@ -162,8 +162,8 @@ void tide__keyed_each(struct keyed_cache *cache, void (*visit)(void *ctx, void *
     each_of(cache->young, visit, ctx);
 }
 
-static void move_live(struct keyed_cache *cache, struct memtable *table, bool (*is_dead)(void *ctx, const void *payload),
-                      void *ctx) {
+static void move_live(struct keyed_cache *cache, struct memtable *table,
+                      bool (*is_dead)(void *ctx, const void *payload), void *ctx) {
     struct memtable_cursor cursor = {0};
     struct memtable_entry *entries[64];
     for (size_t n; (n = tide__memtable_walk(table, &cursor, 64, entries)) > 0;) {

@@ -27,7 +27,7 @@ static void close(struct operator *base) {
     for (size_t i = 0; i < op->waiting_count; i++) tide__ranked_free(&op->ranker, op->waiting[i]);
     tide__budget_release(op->env.budget, op->waiting_capacity * sizeof *op->waiting);
     tide__free(op->waiting);
-    tide__memtable_release(op->groups);
+    tide__keyed_deinit(&op->groups);
     tide__budget_release(op->env.budget,
                          op->fresh_capacity * sizeof *op->fresh + op->dirty_capacity * sizeof *op->dirty);
     tide__free(op->fresh);
@@ -97,8 +97,6 @@ static tide_status open_parts(struct over *op, tide_error *err) {
     TIDE_TRY(choose_order(op, err));
     init_ranker(op);
     TIDE_TRY(bind_calls(op, err));
-    op->groups = tide__memtable_new(op->env.budget, sizeof(struct over_group) + op->aggregators.payload_size);
-    tide__memtable_on_free(op->groups, tide__over_group_free, op);
     op->one = (struct batch){.rows = 1, .column_count = op->fields};
     op->one.columns = ARENA_ARRAY(&op->arena, struct column, op->fields + 1);
     for (uint32_t f = 0; f < op->fields; f++)
@@ -252,7 +250,7 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
     if (op->order == OVER_BY_TIME) {
         times = tide__window_times(&batch->columns[op->plan->sorts[0].column], batch->rows, &op->scratch);
         late = tide__arena_alloc(&op->scratch, batch->rows * sizeof *late);
-        tide__over_find_late(op, batch, times, late);
+        TIDE_TRY(tide__over_find_late(op, batch, times, late, err));
     }
     for (size_t i = 0; i < batch->rows; i++) {
         if (late != NULL && late[i]) {
@@ -289,6 +287,7 @@ const struct operator_class tide__over_along_time = {
     .on_barrier = tide__over_barrier,
     .save = tide__over_save,
     .restore = tide__over_restore,
+    .shrink = tide__over_shrink,
     .close = close,
 };
 

@@ -27,15 +27,16 @@ void tide__over_group_free(void *payload, void *ctx) {
     tide__aggregators_release(group->accumulators, &op->aggregators);
 }
 
-struct over_group *tide__over_group(struct over *op, struct str key) {
-    bool is_new = false;
-    struct memtable_entry *entry = tide__memtable_upsert(op->groups, key, tide__hash_bytes(key.data, key.len), &is_new);
-    struct over_group *group = tide__memtable_payload(op->groups, entry);
-    if (is_new) {
-        group->key = tide__memtable_key(op->groups, entry);
-        group->forgotten_at = WATERMARK_NONE;
-    }
-    return group;
+tide_status tide__over_groups(struct over *op, const struct str *keys, size_t n, struct over_group ***out_groups,
+                              tide_error *err) {
+    uint64_t *hashes = tide__arena_alloc(&op->scratch, n * sizeof *hashes);
+    void **payloads = tide__arena_alloc(&op->scratch, n * sizeof *payloads);
+    for (size_t i = 0; i < n; i++) hashes[i] = tide__hash_bytes(keys[i].data, keys[i].len);
+    TIDE_TRY(tide__keyed_find(&op->groups, keys, hashes, n, &op->scratch, payloads, err));
+    struct over_group **groups = tide__arena_alloc(&op->scratch, n * sizeof(struct over_group *));
+    for (size_t i = 0; i < n; i++) groups[i] = payloads[i];
+    *out_groups = groups;
+    return TIDE_OK;
 }
 
 void tide__over_group_push(struct over *op, struct over_group *group, struct ranked_row *row) {
@@ -76,7 +77,7 @@ static tide_status leave_frame(struct over *op, struct over_group *group, tide_e
     int64_t charge = 0;
     if (op->aggregators.count > 0)
         charge = tide__aggregators_retract(&op->aggregators, &op->one, &payload, &row, 1, &op->scratch);
-    tide__memtable_charge(op->groups, charge);
+    tide__keyed_charge(&op->groups, charge);
     group->in_frame--;
     return TIDE_OK;
 }
@@ -109,8 +110,8 @@ static tide_status shrink_frame(struct over *op, struct over_group *group, const
 static void enter_frame(struct over *op, struct over_group *group, const struct batch *batch, uint32_t row) {
     unsigned char *payload = group->accumulators;
     if (op->aggregators.count > 0)
-        tide__memtable_charge(op->groups,
-                              tide__aggregators_update(&op->aggregators, batch, &payload, &row, 1, &op->scratch));
+        tide__keyed_charge(&op->groups,
+                           tide__aggregators_update(&op->aggregators, batch, &payload, &row, 1, &op->scratch));
     if (op->bounded) group->in_frame++;
 }
 
@@ -245,8 +246,8 @@ tide_status tide__over_run(struct over *op, struct over_turn *turn, tide_error *
     struct str *keys = tide__arena_alloc(&op->scratch, rows * sizeof *keys);
     tide__key_encode(&turn->batch, op->plan->partitions, op->plan->partition_count, (struct str){0}, &op->scratch,
                      keys);
-    struct over_group **groups = tide__arena_alloc(&op->scratch, rows * sizeof(struct over_group *));
-    for (uint32_t i = 0; i < rows; i++) groups[i] = tide__over_group(op, keys[i]);
+    struct over_group **groups;
+    TIDE_TRY(tide__over_groups(op, keys, rows, &groups, err));
     for (uint32_t from = 0, to; from < rows; from = to) {
         for (to = from + 1; to < rows && are_peers(turn->rows[to - 1], turn->rows[to]); to++) {}
         TIDE_TRY(run_peers(op, groups, turn, from, to, err));

@@ -51,10 +51,8 @@ bool tide__over_goes_by_partition(const struct over *op) {
     return op->bounded && op->order == OVER_BY_TIME && op->env.node->kind == PLAN_OVER;
 }
 
-static bool takes(struct over *op, struct str key, int64_t time) {
+static bool takes(struct over *op, struct over_group *group, int64_t time) {
     bool range = !op->plan->rows;
-    if (!range && time > op->base.watermark) return true;  // then all that had their turn are older
-    struct over_group *group = tide__over_group(op, key);
     if (range && group->forgotten_at <= op->base.watermark) {
         if (group->forgotten_at != WATERMARK_NONE) forget(op, group);
         group->forgotten_at = WATERMARK_NONE;
@@ -65,12 +63,23 @@ static bool takes(struct over *op, struct str key, int64_t time) {
     return true;
 }
 
-void tide__over_find_late(struct over *op, const struct batch *batch, const int64_t *times, bool *late) {
+tide_status tide__over_find_late(struct over *op, const struct batch *batch, const int64_t *times, bool *late,
+                                 tide_error *err) {
     // A late row does not go back behind one that went out: it has its turn with the next watermark.
     int64_t bound = op->env.node->kind == PLAN_SORT ? op->last_time : op->base.watermark;
     for (size_t i = 0; i < batch->rows; i++) late[i] = times[i] <= bound;
-    if (!tide__over_goes_by_partition(op)) return;
+    if (!tide__over_goes_by_partition(op)) return TIDE_OK;
     struct str *keys = tide__arena_alloc(&op->scratch, batch->rows * sizeof *keys);
     tide__key_encode(batch, op->plan->partitions, op->plan->partition_count, (struct str){0}, &op->scratch, keys);
-    for (size_t i = 0; i < batch->rows; i++) late[i] = !takes(op, keys[i], times[i]);
+    // A row of ROWS that the watermark has not passed is not late: all that had their turn are older.
+    size_t *asked = tide__arena_alloc(&op->scratch, batch->rows * sizeof *asked), count = 0;
+    for (size_t i = 0; i < batch->rows; i++) {
+        if (op->plan->rows && !late[i]) continue;
+        keys[count] = keys[i];
+        asked[count++] = i;
+    }
+    struct over_group **groups;
+    TIDE_TRY(tide__over_groups(op, keys, count, &groups, err));
+    for (size_t i = 0; i < count; i++) late[asked[i]] = !takes(op, groups[i], times[asked[i]]);
+    return TIDE_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/aggregates/aggregate.h"
 #include "engine/operator.h"
+#include "engine/operators/keyed_cache.h"
 #include "engine/operators/ranked.h"
 
 // A partition: the head of its payload, the accumulators of its frame lie behind it.
@@ -16,7 +17,7 @@ struct over_group {
     int64_t row_number, rank, dense_rank;
     int64_t forgotten_at;  // bounded RANGE by event time: the watermark at which the partition is forgotten
     uint64_t turn;         // the last run of peers that had a row of it
-    bool dirty;
+    uint32_t dirty;        // 1 + its place in the list of changed groups; 0: unchanged since it was written
     _Alignas(16) unsigned char accumulators[];
 };
 
@@ -48,7 +49,7 @@ struct over {
     bool bounded;                  // rows leave the frame
     struct ranked_row **waiting;   // a heap, the first in rank order on top
     size_t waiting_count, waiting_capacity;
-    struct memtable *groups;  // partition key -> struct over_group
+    struct keyed_cache groups;  // partition key -> struct over_group
     uint64_t turns;
     int64_t last_time;  // of the rows that had their turn, by event time
     struct over_fresh *fresh;
@@ -74,7 +75,9 @@ extern const struct operator_class tide__over_along_time;
 
 // --- over_frame.c -----------------------------------------------------------------------------------------------------
 
-struct over_group *tide__over_group(struct over *op, struct str key);
+// The groups of n keys; the array lives in op->scratch. They stay where they are until it is called again.
+tide_status tide__over_groups(struct over *op, const struct str *keys, size_t n, struct over_group ***out_groups,
+                              tide_error *err) TIDE_CHECKED;
 void tide__over_group_free(void *payload, void *ctx);
 // Keeps a row as the group's last.
 void tide__over_group_push(struct over *op, struct over_group *group, struct ranked_row *row);
@@ -84,7 +87,8 @@ tide_status tide__over_run(struct over *op, struct over_turn *turn, tide_error *
 // --- over_late.c ------------------------------------------------------------------------------------------------------
 
 // Event time: late[i] says whether a row comes too late; to be called once a batch, in order.
-void tide__over_find_late(struct over *op, const struct batch *batch, const int64_t *times, bool *late);
+tide_status tide__over_find_late(struct over *op, const struct batch *batch, const int64_t *times, bool *late,
+                                 tide_error *err) TIDE_CHECKED;
 // Is lateness a matter of the partition, rather than of the watermark alone?
 bool tide__over_goes_by_partition(const struct over *op);
 
@@ -97,6 +101,7 @@ void tide__over_state_changed(struct over *op, struct over_group *group);
 tide_status tide__over_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
 void tide__over_save(struct operator *base, struct strbuf *out);
 tide_status tide__over_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;
+size_t tide__over_shrink(struct operator *base, size_t bytes, tide_error *err);
 void tide__over_wait(struct over *op, struct ranked_row *row);
 
 #endif
