@@ -63,6 +63,7 @@ struct state_table_desc {
     const struct state_field *values;
     bool scanned_once;  // written, read through and dropped: its runs are not worth merging
     bool read_singly;   // read here and there, by key
+    bool only_scanned;  // no key is looked up (it could be, slowly)
 };
 
 enum state_op { STATE_ADD, STATE_REPLACE, STATE_DELETE };
@@ -175,6 +176,9 @@ tide_status tide__state_multi_get_flushed(struct state_table *table, const struc
 
 // out = older combined with newer, both whole field lists of desc. Appends to out. False if either is malformed.
 bool tide__state_combine(const struct state_table_desc *desc, struct str older, struct str newer, struct strbuf *out);
+// The same for `count` >= 1 values, the oldest first, in one pass.
+bool tide__state_combine_all(const struct state_table_desc *desc, const struct str *values, size_t count,
+                             struct strbuf *out);
 
 // Metrics.
 struct state_stats {

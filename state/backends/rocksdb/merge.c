@@ -9,30 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Combines operands (and what exists, if anything) from the oldest to the newest; NULL if a value is malformed. The
+// Combines what exists (if anything) with the operands, from the oldest to the newest; NULL if a value is malformed. The
 // result is allocated: RocksDB hands it back to delete_value.
 static char *combine_all(const struct state_table_desc *desc, struct str first, const char *const *operands,
                          const size_t *lengths, int count, char header, size_t *out_length) {
-    // Behind the header, so that the last sum is the result: values may be large.
-    struct strbuf sums[2] = {{0}, {0}};
-    int at = 0;
-    tide__strbuf_append_char(&sums[at], header);
-    tide__strbuf_append_str(&sums[at], first);
+    enum { FEW = 16 };
+    struct str few[FEW], *values = few;
+    if (count >= FEW) values = tide__realloc_array(NULL, (size_t)count + 1, sizeof *values);
+    values[0] = first;
     bool ok = true;
+    size_t bytes = first.len;
     for (int i = 0; ok && i < count; i++) {
-        struct strbuf *to = &sums[1 - at];
-        tide__strbuf_clear(to);
-        tide__strbuf_append_char(to, header);
-        struct str sum = {sums[at].data + 1, sums[at].len - 1};
-        ok = lengths[i] > 0 && tide__state_combine(desc, sum, (struct str){operands[i] + 1, lengths[i] - 1}, to);
-        at = 1 - at;
+        ok = lengths[i] > 0;
+        if (ok) values[i + 1] = (struct str){operands[i] + 1, lengths[i] - 1};
+        bytes += lengths[i];
     }
-    tide__strbuf_deinit(&sums[1 - at]);
+    struct strbuf sum = {0};
     if (ok) {
-        *out_length = sums[at].len;
-        return sums[at].data;
+        tide__strbuf_reserve(&sum, bytes + 1 + 5 * desc->value_count);
+        tide__strbuf_append_char(&sum, header);
+        ok = tide__state_combine_all(desc, values, (size_t)count + 1, &sum);
     }
-    tide__strbuf_deinit(&sums[at]);
+    if (values != few) tide__free(values);
+    if (ok) {
+        *out_length = sum.len;
+        return sum.data;
+    }
+    tide__strbuf_deinit(&sum);
     return NULL;  // with a length of 0: RocksDB copies first and asks later
 }
 

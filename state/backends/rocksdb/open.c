@@ -91,7 +91,7 @@ static tide_status make_dir(struct rocks *rocks, tide_error *err) {
 
 // --- options
 
-static void set_table_format(struct rocks *rocks, rocksdb_options_t *options, size_t block_bytes) {
+static void set_table_format(struct rocks *rocks, rocksdb_options_t *options, size_t block_bytes, bool filters) {
     rocksdb_block_based_table_options_t *format = rocksdb_block_based_options_create();
     rocksdb_block_based_options_set_block_cache(format, rocks->cache);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(format, 1);
@@ -99,12 +99,12 @@ static void set_table_format(struct rocks *rocks, rocksdb_options_t *options, si
     rocksdb_block_based_options_set_block_size(format, block_bytes);
     rocksdb_block_based_options_set_format_version(format, 5);
     // For the reads of keys that are not there: new keys of state that was evicted.
-    rocksdb_block_based_options_set_filter_policy(format, rocksdb_filterpolicy_create_bloom_full(10));
+    if (filters) rocksdb_block_based_options_set_filter_policy(format, rocksdb_filterpolicy_create_bloom_full(10));
     rocksdb_options_set_block_based_table_factory(options, format);
     rocksdb_block_based_options_destroy(format);
 }
 
-static rocksdb_options_t *new_options(struct rocks *rocks, size_t block_bytes) {
+static rocksdb_options_t *new_options(struct rocks *rocks, size_t block_bytes, bool filters) {
     rocksdb_options_t *options = rocksdb_options_create();
     rocksdb_options_set_create_if_missing(options, 1);
     rocksdb_options_set_error_if_exists(options, 1);
@@ -121,7 +121,7 @@ static rocksdb_options_t *new_options(struct rocks *rocks, size_t block_bytes) {
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_allow_mmap_reads(options, 0);
     rocksdb_options_set_allow_mmap_writes(options, 0);
-    set_table_format(rocks, options, block_bytes);
+    set_table_format(rocks, options, block_bytes, filters);
     return options;
 }
 
@@ -147,7 +147,7 @@ static tide_status open_database(struct rocks *rocks, tide_error *err) {
     rocks->charged = cache + WRITER_BYTES;
     tide__budget_charge(rocks->budget, rocks->charged);
     rocks->cache = new_cache(cache);
-    rocks->options = new_options(rocks, BLOCK_BYTES);
+    rocks->options = new_options(rocks, BLOCK_BYTES, true);
     rocks->env_options = rocksdb_envoptions_create();
     rocks->flush = rocksdb_flushoptions_create();
     rocks->no_wal = rocksdb_writeoptions_create();
@@ -169,7 +169,9 @@ tide_status tide__rocks_prepare(struct rocks_table *table, tide_error *err) {
     struct rocks *rocks = table->owner;
     TIDE_TRY(open_database(rocks, err));
     if (!table->options) {
-        table->options = new_options(rocks, table->base.desc->read_singly ? BLOCK_BYTES_SINGLY : BLOCK_BYTES);
+        const struct state_table_desc *desc = table->base.desc;
+        size_t block_bytes = desc->read_singly ? BLOCK_BYTES_SINGLY : BLOCK_BYTES;
+        table->options = new_options(rocks, block_bytes, !desc->only_scanned);
         rocksdb_options_set_merge_operator(table->options, tide__rocks_merge_operator(table->base.desc));
     }
     char *message = NULL;
