@@ -244,6 +244,7 @@ bool tide__chunk_next(const struct chunk *chunk, struct chunk_cursor *cursor, st
     cursor->key.len = chunk->shared[i];
     tide__strbuf_append(&cursor->key, chunk->key_data + cursor->key_at, chunk->unshared[i]);
     cursor->key_at += chunk->unshared[i];
+    out->has_room = false;
     out->op = ops[op_at(chunk, i)];
     out->key = tide__strbuf_str(&cursor->key);
     out->value = (struct str){chunk->value_data + cursor->value_at, chunk->value_lengths[i]};

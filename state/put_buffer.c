@@ -110,6 +110,7 @@ static bool next_put(struct state_source *source, struct state_entry *out_entry)
     if (puts->at == puts->item_count) return false;
     if (puts->item_count - puts->at > AHEAD) __builtin_prefetch(entry_of(&puts->items[puts->at + AHEAD]));
     struct put_entry *entry = entry_of(&puts->items[puts->at++]);
+    out_entry->has_room = false;
     out_entry->op = entry->flags & DELETED ? STATE_DELETE : STATE_REPLACE;
     out_entry->key = (struct str){entry->bytes, entry->key_len};
     out_entry->value = (struct str){entry->bytes + entry->key_len, entry->flags & DELETED ? 0 : entry->value_len};

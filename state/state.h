@@ -72,6 +72,8 @@ struct state_entry {
     enum state_op op;
     struct str key;
     struct str value;  // empty for STATE_DELETE
+    bool
+        has_room;  // the byte before the value may be written: a backend then need not copy the value to put a header there
 };
 
 // A stream of entries in strictly ascending key order. The first member of the producer's own struct.

@@ -45,6 +45,17 @@ static void set_key(struct window_run *run, const struct run_part *part, struct 
     if (key.len > 0) tide__strbuf_append(&run->key, key.data, key.len);
 }
 
+// The value begins behind a byte for the state's header.
+static void begin_value(struct window_run *run) {
+    tide__strbuf_clear(&run->value);
+    tide__strbuf_append_char(&run->value, 0);
+}
+
+static struct state_entry entry_of(const struct window_run *run, enum state_op op) {
+    struct str value = {run->value.data + 1, run->value.len - 1};
+    return (struct state_entry){op, tide__strbuf_str(&run->key), value, true};
+}
+
 // Goes on to the next aggregate of the entry.
 static void end_cut(struct window_run *run) {
     tide__free(run->cut);
@@ -62,14 +73,14 @@ static bool next_piece(struct window_run *run, struct run_part *part, struct sta
         if (run->cut == NULL) run->cut = a->kernel->cut(a, accumulator);
         while (run->piece < AGGREGATE_PIECES) {
             uint32_t piece = run->piece++;
-            tide__strbuf_clear(&run->value);
+            begin_value(run);
             if (!tide__aggregators_encode_piece(run->aggregators, run->aggregate, entry->bytes, run->cut, piece,
                                                 &run->value))
                 continue;
             set_key(run, part, tide__memtable_key(part->table, entry));
             tide__strbuf_append_char(&run->key, (char)(1 + run->aggregate));
             tide__strbuf_append_char(&run->key, (char)piece);
-            *out = (struct state_entry){STATE_ADD, tide__strbuf_str(&run->key), tide__strbuf_str(&run->value)};
+            *out = entry_of(run, STATE_ADD);
             return true;
         }
     }
@@ -89,7 +100,7 @@ static bool next_of_table(struct window_run *run, struct run_part *part, struct 
     if (run->aggregators->owns_memory && run->entry + 8 < count)
         tide__aggregators_prefetch(run->aggregators, sorted[run->entry + 8]->bytes);
     set_key(run, part, tide__memtable_key(part->table, entry));
-    tide__strbuf_clear(&run->value);
+    begin_value(run);
     if (run->pieces && !dirty_only && tide__aggregators_want_pieces(run->aggregators, entry->bytes)) {
         tide__aggregators_encode_rest(run->aggregators, entry->bytes, &run->value);
         run->cut_entry = entry;
@@ -97,8 +108,7 @@ static bool next_of_table(struct window_run *run, struct run_part *part, struct 
     } else {
         tide__aggregators_encode(run->aggregators, entry->bytes, &run->value);
     }
-    *out = (struct state_entry){dirty_only ? STATE_REPLACE : STATE_ADD, tide__strbuf_str(&run->key),
-                                tide__strbuf_str(&run->value)};
+    *out = entry_of(run, dirty_only ? STATE_REPLACE : STATE_ADD);
     return true;
 }
 
@@ -138,7 +148,7 @@ static bool next_of_encoded(struct window_run *run, struct run_part *part, struc
     assert(ok);
     (void)ok;
     set_key(run, part, key);
-    *out = (struct state_entry){STATE_REPLACE, tide__strbuf_str(&run->key), value};
+    *out = (struct state_entry){STATE_REPLACE, tide__strbuf_str(&run->key), value, false};
     return true;
 }
 

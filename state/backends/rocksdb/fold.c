@@ -259,7 +259,7 @@ static tide_status write_merged(struct run_writer *writer, const struct closure 
     return status == TIDE_OK ? tide__run_writer_finish(writer, err) : status;
 }
 
-static const struct window_note *find_note(const struct run_writer *writer, const unsigned char *prefix) {
+static struct window_note *find_note(const struct run_writer *writer, const unsigned char *prefix) {
     size_t low = 0, high = writer->note_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -276,12 +276,12 @@ static const struct window_note *find_note(const struct run_writer *writer, cons
 
 // The windows first..last now are what the writer wrote. Others that shared their files keep their counts, which are
 // then too high: they are folded earlier than needed.
-static void note_folded(struct rocks_table *table, size_t first, size_t last, const struct run_writer *writer) {
+static void note_folded(struct rocks_table *table, size_t first, size_t last, struct run_writer *writer) {
     for (size_t i = last + 1; i-- > first;) {
         struct window *window = &table->windows.items[i];
-        const struct window_note *note = window->dead ? NULL : find_note(writer, window->prefix);
+        struct window_note *note = window->dead ? NULL : find_note(writer, window->prefix);
         if (note) {
-            tide__windows_set_merged(&table->windows, window, note->bytes);
+            tide__windows_set_merged(&table->windows, window, note);
         } else {
             tide__windows_erase(&table->windows, i, 1);
         }
@@ -306,7 +306,8 @@ static void compact(struct rocks_table *table, size_t first, size_t last, const 
     pthread_rwlock_wrlock(&table->lock);
     for (size_t i = first; i <= last; i++) {
         struct window *window = &table->windows.items[i];
-        if (!window->dead) tide__windows_set_merged(&table->windows, window, window->base + window->delta);
+        struct window_note note = {.bytes = window->base + window->delta, .entries = window->base_entries};
+        if (!window->dead) tide__windows_set_merged(&table->windows, window, &note);
     }
     pthread_rwlock_unlock(&table->lock);
 }

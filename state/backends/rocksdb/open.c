@@ -222,6 +222,9 @@ static struct backend_table *rocks_table_new(struct backend *base, const struct 
     table->owner = rocks;
     table->windowed = desc->kind == STATE_TABLE_WINDOWED;
     table->scanned_once = desc->scanned_once;
+    table->only_concat = desc->value_count > 0;
+    for (size_t i = 0; i < desc->value_count; i++)
+        table->only_concat &= desc->values[i].combiner == STATE_COMBINE_CONCAT;
     pthread_rwlock_init(&table->lock, NULL);
     pthread_mutex_lock(&rocks->lock);
     table->next = rocks->tables;
@@ -237,6 +240,7 @@ static void rocks_table_free(struct backend_table *base) {
     *at = table->next;
     if (table->cf) rocksdb_column_family_handle_destroy(table->cf);
     if (table->options) rocksdb_options_destroy(table->options);
+    if (table->windows.count > 0) tide__windows_erase(&table->windows, 0, table->windows.count);
     tide__free(table->windows.items);
     pthread_rwlock_destroy(&table->lock);
     tide__free(table);

@@ -10,6 +10,7 @@
 #define TIDE_STATE_BACKENDS_ROCKSDB_ROCKS_H
 
 #include "state/backend.h"
+#include "state/sketch.h"
 
 #include <pthread.h>
 #include <rocksdb/c.h>
@@ -19,6 +20,7 @@ enum {
     WINDOW_PREFIX = 16,
     LEVELS = 40,  // each overlapping run takes a level: room for 39 before level 0 is used
     SHARED_FILE_MAX = 1 << 20,
+    SKETCHED_FROM = 1 << 20,  // bytes of a window's run that make it worth knowing how many keys there are
     FILE_MAX = 8 << 20,
     VALUE_REPLACE = 'R',  // the header byte of a value: it is whole
     VALUE_ADD = 'A',      // it is an increment (a merge operand)
@@ -30,6 +32,9 @@ struct window {
     uint32_t runs;         // that overlap in it
     bool dead;             // dropped, but its files are still there: readers step over it
     uint64_t base, delta;  // bytes of the first (or merged) run and of the later ones
+    uint64_t base_entries, delta_entries;
+    uint64_t spare;         // bytes of the later ones that merging saves if all their keys are in older ones
+    struct sketch *sketch;  // owned: of all keys. NULL: the first run was small
 };
 
 struct windows {
@@ -62,7 +67,7 @@ struct rocks_table {
     struct backend_table base;
     struct rocks *owner;
     struct rocks_table *next;
-    bool windowed, scanned_once;                   // as the desc says, which may be gone when the last runs are written
+    bool windowed, scanned_once, only_concat;      // as the desc says, which may be gone when the last runs are written
     rocksdb_options_t *options;                    // NULL until cf is made
     _Atomic(rocksdb_column_family_handle_t *) cf;  // NULL until the first run
     pthread_rwlock_t lock;                         // of windows, and of exchanging files against opening iterators
@@ -88,11 +93,12 @@ void tide__windows_prefix(bool windowed, struct str key, unsigned char out_prefi
 // The first index whose prefix is not less.
 size_t tide__windows_lower_bound(const struct windows *windows, const unsigned char *prefix);
 struct window *tide__windows_find(const struct windows *windows, const unsigned char *prefix);
-// Notes one more run of `bytes` in the window. Returns the window, valid until the next change.
-struct window *tide__windows_add_run(struct windows *windows, const unsigned char *prefix, uint64_t bytes);
+// Notes one more run of the note's window, whose sketch it takes. Returns the window, valid until the next change.
+struct window_note;
+struct window *tide__windows_add_run(struct windows *windows, struct window_note *note);
 void tide__windows_kill(struct windows *windows, struct window *window);
-// The window now is one run of `bytes`.
-void tide__windows_set_merged(struct windows *windows, struct window *window, uint64_t bytes);
+// The window now is one run, the note's, whose sketch it takes.
+void tide__windows_set_merged(struct windows *windows, struct window *window, struct window_note *note);
 void tide__windows_erase(struct windows *windows, size_t first, size_t count);
 // The least prefix greater than all keys that begin with this one. False if there is none (all 0xFF).
 bool tide__windows_successor(const unsigned char *prefix, unsigned char out[WINDOW_PREFIX]);
@@ -104,7 +110,9 @@ unsigned char *tide__windows_copy_dead(const struct windows *windows, size_t *ou
 enum rocks_write { ROCKS_PUT, ROCKS_MERGE, ROCKS_DELETE };
 struct window_note {
     unsigned char prefix[WINDOW_PREFIX];
-    uint64_t bytes;
+    uint64_t bytes, entries;
+    uint64_t spare;         // as in struct window, if this is a later run
+    struct sketch *sketch;  // owned; NULL: a small window, or no window
 };
 struct run_writer {
     struct rocks_table *table;
@@ -117,6 +125,8 @@ struct run_writer {
     size_t note_count, note_cap;
     bool staging;  // the window's entries are held back until it is known to be small or large
     struct strbuf stage;
+    struct sketch sketch;  // of the keys of the window that is being written
+    bool only_concat;      // merging leaves all bytes of values as they are
     uint64_t entries, bytes;
 };
 void tide__run_writer_init(struct run_writer *writer, struct rocks_table *table);

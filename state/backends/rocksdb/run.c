@@ -4,6 +4,7 @@
 // own, smaller ones share a file of up to 1 MiB. Whether a window is small is known only at its end, so the
 // entries of a window that could share are held back until then.
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/killpoint.h"
 #include "state/backends/rocksdb/rocks.h"
 
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 void tide__run_writer_init(struct run_writer *writer, struct rocks_table *table) {
-    *writer = (struct run_writer){.table = table};
+    *writer = (struct run_writer){.table = table, .only_concat = table->only_concat};
 }
 
 static tide_status close_file(struct run_writer *writer, tide_error *err) {
@@ -86,6 +87,11 @@ static tide_status emit_staged(struct run_writer *writer, tide_error *err) {
 }
 
 static tide_status end_window(struct run_writer *writer, tide_error *err) {
+    struct window_note *note = writer->note_count > 0 ? &writer->notes[writer->note_count - 1] : NULL;
+    if (writer->table->windowed && note != NULL && note->sketch == NULL && note->bytes >= SKETCHED_FROM) {
+        note->sketch = tide__alloc(sizeof *note->sketch);
+        *note->sketch = writer->sketch;
+    }
     if (writer->staging && writer->file_bytes + writer->stage.len > SHARED_FILE_MAX) TIDE_TRY(close_file(writer, err));
     TIDE_TRY(emit_staged(writer, err));
     if (writer->file_bytes >= SHARED_FILE_MAX) TIDE_TRY(close_file(writer, err));
@@ -97,8 +103,9 @@ static tide_status begin_window(struct run_writer *writer, const unsigned char *
     writer->staging = writer->is_open;
     writer->notes = tide__grow(writer->notes, &writer->note_cap, writer->note_count + 1, sizeof *writer->notes);
     struct window_note *note = &writer->notes[writer->note_count++];
+    *note = (struct window_note){0};
     memcpy(note->prefix, prefix, WINDOW_PREFIX);
-    note->bytes = 0;
+    writer->sketch = (struct sketch){0};
     return TIDE_OK;
 }
 
@@ -108,6 +115,17 @@ static bool is_new_window(const struct run_writer *writer, struct str key) {
     return memcmp(writer->notes[writer->note_count - 1].prefix, key.data, WINDOW_PREFIX) != 0;
 }
 
+// What an entry takes on disk: keys share the window's bounds with the one before, and have a trailer and lengths.
+static void note_entry(struct run_writer *writer, enum rocks_write write, struct str key, struct str value) {
+    enum { ENTRY_BYTES = 11 };
+    struct window_note *note = &writer->notes[writer->note_count - 1];
+    size_t key_bytes = key.len + ENTRY_BYTES - (writer->table->windowed ? WINDOW_PREFIX : 0);
+    note->bytes += key_bytes + value.len;
+    note->entries++;
+    note->spare += key_bytes + (write == ROCKS_MERGE && writer->only_concat ? 0 : value.len);
+    if (writer->table->windowed) tide__sketch_add(&writer->sketch, tide__hash_bytes(key.data, key.len));
+}
+
 tide_status tide__run_writer_add(struct run_writer *writer, enum rocks_write write, struct str key, struct str value,
                                  tide_error *err) {
     if (is_new_window(writer, key)) {
@@ -115,7 +133,7 @@ tide_status tide__run_writer_add(struct run_writer *writer, enum rocks_write wri
         tide__windows_prefix(writer->table->windowed, key, prefix);
         TIDE_TRY(begin_window(writer, prefix, err));
     }
-    writer->notes[writer->note_count - 1].bytes += key.len + value.len;
+    note_entry(writer, write, key, value);
     writer->entries++;
     writer->bytes += key.len + value.len;
     if (!writer->staging) return emit(writer, write, key, value, err);
@@ -150,6 +168,7 @@ void tide__run_writer_deinit(struct run_writer *writer) {
         tide__free(writer->files[i]);
     }
     tide__free(writer->files);
+    for (size_t i = 0; i < writer->note_count; i++) tide__free(writer->notes[i].sketch);
     tide__free(writer->notes);
     tide__strbuf_deinit(&writer->stage);
 }
@@ -195,9 +214,10 @@ static tide_status write_entries(struct run_writer *writer, struct state_source 
             if (!fresh) TIDE_TRY(tide__run_writer_add(writer, ROCKS_DELETE, entry.key, (struct str){NULL, 0}, err));
             continue;
         }
-        char *to = tide__strbuf_reserve(value, entry.value.len + 1);
+        char *to = entry.has_room ? (char *)(uintptr_t)(entry.value.data - 1)
+                                  : tide__strbuf_reserve(value, entry.value.len + 1);
         to[0] = is_add ? VALUE_ADD : VALUE_REPLACE;
-        if (entry.value.len) memcpy(to + 1, entry.value.data, entry.value.len);
+        if (entry.value.len && !entry.has_room) memcpy(to + 1, entry.value.data, entry.value.len);
         struct str with_header = {to, entry.value.len + 1};
         TIDE_TRY(tide__run_writer_add(writer, is_add ? ROCKS_MERGE : ROCKS_PUT, entry.key, with_header, err));
     } while (source->next(source, &entry));
@@ -207,7 +227,7 @@ static tide_status write_entries(struct run_writer *writer, struct state_source 
 tide_status tide__rocks_write_run(struct backend_table *base, struct state_source *source,
                                   struct backend_counts *out_counts, tide_error *err) {
     struct rocks_table *table = (struct rocks_table *)base;
-    struct state_entry entry;
+    struct state_entry entry = {0};
     if (!source->next(source, &entry)) return TIDE_OK;
     tide__kill_point("state.sealing");
     TIDE_TRY(tide__rocks_prepare(table, err));
@@ -220,8 +240,7 @@ tide_status tide__rocks_write_run(struct backend_table *base, struct state_sourc
     if (status == TIDE_OK) {
         pthread_rwlock_wrlock(&table->lock);
         for (size_t i = 0; i < writer.note_count; i++) {
-            const struct window_note *note = &writer.notes[i];
-            const struct window *window = tide__windows_add_run(&table->windows, note->prefix, note->bytes);
+            const struct window *window = tide__windows_add_run(&table->windows, &writer.notes[i]);
             table->fold_due |= tide__windows_wants_fold(table, window);
         }
         pthread_rwlock_unlock(&table->lock);

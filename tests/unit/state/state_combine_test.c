@@ -1,6 +1,8 @@
 // The combiners, field by field.
 #include "state_tests.h"
 
+#include "base/hash.h"
+#include "state/sketch.h"
 #include "state/state.h"
 
 #include <string.h>
@@ -80,10 +82,78 @@ START_TEST(malformed_values_are_refused) {
 }
 END_TEST
 
+// One pass over many values gives the bytes of combining them two by two.
+START_TEST(all_at_once_is_the_same) {
+    struct state_field fields[] = {
+        {"a", "t", STATE_FORM_I64, STATE_COMBINE_ADD},     {"b", "t", STATE_FORM_BYTES, STATE_COMBINE_CONCAT},
+        {"c", "t", STATE_FORM_BYTES, STATE_COMBINE_MIN},   {"d", "t", STATE_FORM_BYTES, STATE_COMBINE_MAX},
+        {"e", "t", STATE_FORM_BYTES, STATE_COMBINE_FIRST}, {"f", "t", STATE_FORM_BYTES, STATE_COMBINE_LAST},
+        {"g", "t", STATE_FORM_I128, STATE_COMBINE_ADD},    {"h", "t", STATE_FORM_F64, STATE_COMBINE_REPLACE},
+    };
+    struct state_table_desc desc = {.value_count = 8, .values = fields};
+    enum { VALUES = 40, BYTES = 64 };
+    char bytes[VALUES][BYTES];
+    struct str values[VALUES];
+    uint64_t random = 7;
+    for (int i = 0; i < VALUES; i++) {
+        size_t at = 0;
+        for (int f = 0; f < 8; f++) {
+            size_t size = f == 0 || f == 7 ? 8 : f == 6 ? 16 : (random >> 60) % 5;
+            if (f > 0 && f < 6) bytes[i][at++] = (char)size;
+            for (size_t k = 0; k < size; k++, random = random * 6364136223846793005u + 1442695040888963407u)
+                bytes[i][at++] = (char)(random >> 56);
+            random = random * 6364136223846793005u + 1442695040888963407u;
+        }
+        values[i] = (struct str){bytes[i], at};
+    }
+    struct strbuf one_by_one = {0}, next = {0}, at_once = {0};
+    tide__strbuf_append_str(&one_by_one, values[0]);
+    for (size_t n = 1; n <= VALUES; n++) {
+        tide__strbuf_clear(&at_once);
+        ck_assert(tide__state_combine_all(&desc, values, n, &at_once));
+        ck_assert_uint_eq(at_once.len, one_by_one.len);
+        ck_assert_int_eq(memcmp(at_once.data, one_by_one.data, at_once.len), 0);
+        if (n == VALUES) break;
+        tide__strbuf_clear(&next);
+        ck_assert(tide__state_combine(&desc, tide__strbuf_str(&one_by_one), values[n], &next));
+        struct strbuf swapped = one_by_one;
+        one_by_one = next;
+        next = swapped;
+    }
+    values[VALUES - 1].len--;
+    ck_assert(!tide__state_combine_all(&desc, values, VALUES, &at_once));
+    tide__strbuf_deinit(&one_by_one);
+    tide__strbuf_deinit(&next);
+    tide__strbuf_deinit(&at_once);
+}
+END_TEST
+
+static double count_of(struct sketch *sketch, uint64_t first, uint64_t keys) {
+    for (uint64_t i = first; i < first + keys; i++) tide__sketch_add(sketch, tide__hash_bytes(&i, sizeof i));
+    return tide__sketch_count(sketch);
+}
+
+START_TEST(a_sketch_counts_different_keys) {
+    for (uint64_t keys = 0; keys <= 2000000; keys = keys * 5 + 1) {
+        struct sketch sketch = {0}, other = {0};
+        double n = (double)keys, once = count_of(&sketch, 0, keys);
+        ck_assert_double_le(once, 1.1 * n);
+        ck_assert_double_ge(once, 0.9 * n);
+        ck_assert_double_eq(count_of(&sketch, 0, keys), once);
+        count_of(&other, keys / 2, keys);
+        tide__sketch_unite(&sketch, &other);
+        ck_assert_double_le(tide__sketch_count(&sketch), 1.1 * (1.5 * n + 1));
+        ck_assert_double_ge(tide__sketch_count(&sketch), 0.9 * 1.5 * n - 1);
+    }
+}
+END_TEST
+
 Suite *make_combine_suite(void) {
     Suite *suite = suite_create("state_combine");
     TCase *tcase = tcase_create("combine");
     tcase_add_test(tcase, every_combiner_does_what_it_says);
+    tcase_add_test(tcase, all_at_once_is_the_same);
+    tcase_add_test(tcase, a_sketch_counts_different_keys);
     tcase_add_test(tcase, long_concatenations_get_longer_lengths);
     tcase_add_test(tcase, malformed_values_are_refused);
     suite_add_tcase(suite, tcase);
