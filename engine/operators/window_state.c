@@ -183,10 +183,8 @@ tide_status tide__window_evict_rest(struct window_aggregate *w, struct slice *sl
     return seal_slices(w, &slice, 1, true, err);
 }
 
-size_t tide__window_shrink(struct window_aggregate *w, size_t bytes, tide_error *err) {
-    if (w->table == NULL || w->slice_count == 0) return 0;
-    tide__window_stop_running(w);
-    if (tide__window_waiting_add(w, err) != TIDE_OK) return 0;
+// Evicts the largest slices until they have held so many bytes; fewer, if memory has no more of them.
+static size_t evict_largest(struct window_aggregate *w, size_t bytes, tide_error *err) {
     tide__arena_reset(&w->scratch);
     struct slice **slices = tide__arena_alloc(&w->scratch, w->slice_count * sizeof *slices);
     memcpy(slices, w->slices, w->slice_count * sizeof *slices);
@@ -200,6 +198,16 @@ size_t tide__window_shrink(struct window_aggregate *w, size_t bytes, tide_error 
     if (count == 0) return 0;
     tide_status status = seal_slices(w, slices, count, true, err);
     return status == TIDE_OK ? freed : 0;
+}
+
+size_t tide__window_shrink(struct window_aggregate *w, size_t bytes, tide_error *err) {
+    if (w->table == NULL || w->slice_count == 0) return 0;
+    tide__window_stop_running(w);
+    size_t freed = evict_largest(w, bytes, err);
+    // Rows that wait take little, and go on waiting unless nothing else is left.
+    if (freed >= bytes || w->waiting.first == NULL || (err != NULL && err->status != TIDE_OK)) return freed;
+    if (tide__window_waiting_add(w, err) != TIDE_OK) return 0;
+    return freed + evict_largest(w, bytes - freed, err);
 }
 
 // --- the running total of a CUMULATE window ----------------------------------------------------------------------

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { WAITING_SHARE = 8, WAITING_MAX = 8 << 20 };
+enum { WAITING_SHARE = 16, WAITING_MAX = 4 << 20 };
 
 struct waiting_rows {
     struct waiting_rows *next;
