@@ -63,7 +63,6 @@ struct task {
     struct late_sink *late;  // keeps late rows; NULL: they are only counted
     bool exact_watermarks;   // some expression reads CURRENT_WATERMARK: every one is delivered
     bool ended;
-    bool always_short;  // TIDE_SHORT_OF_MEMORY=1, for tests: operators give back all that they can, after every batch
 };
 
 // Pushes rows of a source's batch to its consumers.

@@ -155,10 +155,10 @@ tide_status tide__state_load(struct state_table *table, struct state_source *sou
 // it first waits for what was submitted to this table. Values come without op: whole, combined values.
 tide_status tide__state_iter_open(struct state_table *table, struct state_snapshot *snapshot, struct str lower,
                                   struct str upper, struct state_iter **out_iter, tide_error *err) TIDE_CHECKED;
-// The same over all of the table, without what was buffered since the last tide__state_flush: for those who know that they have that in
+// The same without what was buffered since the last tide__state_flush: for those who know that they have that in
 // memory. Flushing for every read would leave a trail of tiny runs.
-tide_status tide__state_iter_open_flushed(struct state_table *table, struct state_iter **out_iter,
-                                          tide_error *err) TIDE_CHECKED;
+tide_status tide__state_iter_open_flushed(struct state_table *table, struct str lower, struct str upper,
+                                          struct state_iter **out_iter, tide_error *err) TIDE_CHECKED;
 // Moves to the next entry; false at the end or on failure (tide__state_iter_close tells which).
 bool tide__state_iter_next(struct state_iter *iter, struct str *out_key, struct str *out_value);
 // Jumps forward: the next call of next gives the first entry with key >= `key`.

@@ -171,11 +171,12 @@ tide_status tide__state_iter_open(struct state_table *table, struct state_snapsh
     return TIDE_OK;
 }
 
-tide_status tide__state_iter_open_flushed(struct state_table *table, struct state_iter **out_iter, tide_error *err) {
+tide_status tide__state_iter_open_flushed(struct state_table *table, struct str lower, struct str upper,
+                                          struct state_iter **out_iter, tide_error *err) {
     *out_iter = NULL;
     TIDE_TRY(tide__store_wait(table->store, table, err));
     struct backend_iter *backend = NULL;
-    TIDE_TRY(table->store->ops->iter_open(table->backend, NULL, (struct str){0}, (struct str){0}, &backend, err));
+    TIDE_TRY(table->store->ops->iter_open(table->backend, NULL, lower, upper, &backend, err));
     struct state_iter *iter = tide__alloc(sizeof *iter);
     iter->backend = backend;
     *out_iter = iter;

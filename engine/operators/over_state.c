@@ -164,7 +164,7 @@ struct rows_walk {
 static tide_status open_walk(struct over *op, struct rows_walk *walk, tide_error *err) {
     *walk = (struct rows_walk){0};
     if (!op->bounded && op->lag == 0) return TIDE_OK;
-    return tide__state_iter_open_flushed(op->rows_table, &walk->iter, err);
+    return tide__state_iter_open_flushed(op->rows_table, (struct str){0}, (struct str){0}, &walk->iter, err);
 }
 
 static void next_row(struct rows_walk *walk) {

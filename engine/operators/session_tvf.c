@@ -3,6 +3,9 @@
 //
 // A session's rows are (number, length, bytes) one after the other, numbered in arrival order. State: one entry a row, keyed
 // (partition key, number); sessions are formed again from their rows when the job resumes.
+//
+// When memory is short all rows so far go there and are read back when their session ends: of the partition's rows those of its span of
+// time, which no other session of the partition shares. The sessions themselves stay in memory.
 #include "engine/operators/ranked.h"
 #include "engine/operators/session_store.h"
 #include "engine/operators/window.h"
@@ -19,7 +22,7 @@
 struct row_list {
     char *data;
     size_t len, cap;
-    uint64_t last_number;
+    bool has_evicted;  // rows that are in the state table only
 };
 
 struct row_header {
@@ -40,6 +43,8 @@ struct session_tvf {
     struct state_table *table;  // NULL: no state
     uint64_t next_number;       // of rows
     uint64_t saved_number;      // rows below are in the state table
+    uint64_t evicted_number;    // and those below this one there only
+    size_t row_bytes;           // of rows in memory, about
     struct arena scratch, output;
     struct strbuf row;
     // The batch being put together.
@@ -60,6 +65,7 @@ static void list_reserve(struct session_tvf *t, struct row_list *list, size_t ex
     size_t before = list->cap;
     list->data = tide__grow(list->data, &list->cap, list->len + extra, 1);
     tide__budget_charge(t->budget, list->cap - before);
+    t->row_bytes += list->cap - before;
 }
 
 static void list_append(struct session_tvf *t, struct row_list *list, uint64_t number, struct str row) {
@@ -68,7 +74,6 @@ static void list_append(struct session_tvf *t, struct row_list *list, uint64_t n
     memcpy(list->data + list->len, &header, sizeof header);
     if (row.len > 0) memcpy(list->data + list->len + sizeof header, row.data, row.len);
     list->len += sizeof header + row.len;
-    list->last_number = number;
 }
 
 // Takes the row at *at and steps over it.
@@ -81,9 +86,16 @@ static struct str list_row(const struct row_list *list, size_t *at, uint64_t *ou
     return row;
 }
 
-static void list_free(struct session_tvf *t, struct row_list *list) {
-    tide__budget_release(t->budget, list->cap + sizeof *list);
+static void list_clear(struct session_tvf *t, struct row_list *list) {
+    tide__budget_release(t->budget, list->cap);
+    t->row_bytes -= list->cap;
     tide__free(list->data);
+    *list = (struct row_list){.has_evicted = list->has_evicted};
+}
+
+static void list_free(struct session_tvf *t, struct row_list *list) {
+    list_clear(t, list);
+    tide__budget_release(t->budget, sizeof *list);
     tide__free(list);
 }
 
@@ -102,6 +114,7 @@ static void merge_sessions(void *ctx, struct session *into, struct session *from
     struct session_tvf *t = ctx;
     struct row_list *a = rows_of(into), *b = rows_of(from), *merged = list_new(t);
     list_reserve(t, merged, a->len + b->len);
+    merged->has_evicted = a->has_evicted || b->has_evicted;
     size_t at_a = 0, at_b = 0;
     while (at_a < a->len || at_b < b->len) {
         uint64_t number_a = UINT64_MAX, number_b = UINT64_MAX;
@@ -203,27 +216,77 @@ static void set_time(struct column *column, size_t row, int64_t ms) {
     }
 }
 
+static tide_status damaged(tide_error *err) {
+    return tide__fail(err, TIDE_ERR_RUNTIME, "the state of a session is damaged: a row cannot be read");
+}
+
+// The row was decoded behind the others of the result: it is one of them now.
+static tide_status add_result(struct session_tvf *t, const struct session *session, struct emitter *out,
+                              tide_error *err) {
+    size_t to = t->result.rows++, inputs = t->result.column_count - 3;
+    int64_t end = tide__session_end(&t->sessions, session);
+    set_time(&t->result.columns[inputs], to, session->start);
+    set_time(&t->result.columns[inputs + 1], to, end);
+    set_time(&t->result.columns[inputs + 2], to, tide__window_time(&t->cut, end));
+    return t->result.rows == t->batch_rows_max ? flush_result(t, out, err) : TIDE_OK;
+}
+
+static bool is_in_session(const struct session_tvf *t, const struct session *session) {
+    const struct column *column = &t->result.columns[t->window->time_column];
+    size_t row = t->result.rows;
+    if (tide__column_is_null(column, row)) return false;
+    int64_t local = tide__window_local(&t->cut,
+                                       column->physical == PHYSICAL_TIME ? column->time[row].ms : column->i64[row]);
+    return local >= session->start && local <= session->last;
+}
+
+static tide_status emit_entry(struct session_tvf *t, const struct session *session, struct str key, struct str value,
+                              struct emitter *out, tide_error *err) {
+    struct str row;
+    if (!field_get_bytes(&value, &row)) return damaged(err);
+    row.data = tide__arena_strndup(&t->output, row.data, row.len);
+    if (!tide__row_decode(row, t->result.columns, t->result.column_count - 3, t->result.rows)) return damaged(err);
+    if (!is_in_session(t, session)) return TIDE_OK;
+    tide__state_delete(t->table, key);
+    return add_result(t, session, out, err);
+}
+
+static tide_status emit_evicted(struct session_tvf *t, const struct session *session, struct emitter *out,
+                                tide_error *err) {
+    struct strbuf lower = {0}, upper = {0};
+    state_key(session, 0, &lower);
+    state_key(session, t->evicted_number, &upper);
+    struct state_iter *iter;
+    tide_status status = tide__state_iter_open_flushed(t->table, tide__strbuf_str(&lower), tide__strbuf_str(&upper),
+                                                       &iter, err);
+    if (status == TIDE_OK) {
+        struct str key, value;
+        while (status == TIDE_OK && tide__state_iter_next(iter, &key, &value))
+            status = emit_entry(t, session, key, value, out, err);
+        tide_status closed = tide__state_iter_close(iter, err);
+        if (status == TIDE_OK) status = closed;
+    }
+    tide__strbuf_deinit(&lower);
+    tide__strbuf_deinit(&upper);
+    return status;
+}
+
 static tide_status emit_session(struct session_tvf *t, struct session *session, struct emitter *out, tide_error *err) {
     const struct row_list *list = rows_of(session);
-    int64_t end = tide__session_end(&t->sessions, session), time = tide__window_time(&t->cut, end);
     struct strbuf key = {0};
-    tide_status status = TIDE_OK;
+    tide_status status = list->has_evicted ? emit_evicted(t, session, out, err) : TIDE_OK;
     for (size_t at = 0; at < list->len && status == TIDE_OK;) {
         uint64_t number;
         struct str row = list_row(list, &at, &number);
-        size_t to = t->result.rows++, inputs = t->result.column_count - 3;
-        if (!tide__row_decode(row, t->result.columns, inputs, to)) {
-            status = tide__fail(err, TIDE_ERR_RUNTIME, "the state of a session is damaged: a row cannot be read");
+        if (!tide__row_decode(row, t->result.columns, t->result.column_count - 3, t->result.rows)) {
+            status = damaged(err);
             break;
         }
-        set_time(&t->result.columns[inputs], to, session->start);
-        set_time(&t->result.columns[inputs + 1], to, end);
-        set_time(&t->result.columns[inputs + 2], to, time);
         if (number < t->saved_number) {
             state_key(session, number, &key);
             tide__state_delete(t->table, tide__strbuf_str(&key));
         }
-        if (t->result.rows == t->batch_rows_max) status = flush_result(t, out, err);
+        status = add_result(t, session, out, err);
     }
     tide__strbuf_deinit(&key);
     return status;
@@ -256,10 +319,7 @@ static int64_t next_trigger(const struct operator *op, int64_t earliest) {
 
 // --- state ------------------------------------------------------------------------------------------------------
 
-static tide_status on_barrier(struct operator *op, tide_error *err) {
-    (void)err;
-    struct session_tvf *t = session_tvf(op);
-    if (t->table == NULL) return TIDE_OK;
+static void put_rows(struct session_tvf *t) {
     struct strbuf key = {0}, value = {0};
     for (size_t i = 0; i < t->sessions.dirty_count; i++) {
         struct session *session = t->sessions.dirty[i];
@@ -278,7 +338,38 @@ static tide_status on_barrier(struct operator *op, tide_error *err) {
     t->saved_number = t->next_number;
     tide__strbuf_deinit(&key);
     tide__strbuf_deinit(&value);
+}
+
+static tide_status on_barrier(struct operator *op, tide_error *err) {
+    (void)err;
+    if (session_tvf(op)->table != NULL) put_rows(session_tvf(op));
     return TIDE_OK;
+}
+
+// The state table has all rows: none stays in memory.
+static void let_rows_go(struct session_tvf *t) {
+    for (size_t i = 0; i < t->sessions.slot_count; i++) {
+        for (struct session_key *key = t->sessions.slots[i]; key != NULL; key = key->next) {
+            for (struct session *session = key->sessions; session != NULL; session = session->next) {
+                struct row_list *list = rows_of(session);
+                list->has_evicted |= list->len > 0;
+                list_clear(t, list);
+            }
+        }
+    }
+    t->evicted_number = t->next_number;
+}
+
+// Where sessions take most of the memory, there is nothing to be had.
+static size_t shrink(struct operator *op, size_t bytes, tide_error *err) {
+    (void)bytes;
+    struct session_tvf *t = session_tvf(op);
+    size_t held = t->row_bytes;
+    if (t->table == NULL || held <= t->budget->limit / 16) return 0;
+    put_rows(t);
+    if (tide__state_flush(t->table, err) != TIDE_OK) return 0;
+    let_rows_go(t);
+    return held;
 }
 
 // The event time of an encoded row.
@@ -301,7 +392,8 @@ static tide_status restore_row(struct session_tvf *t, struct str key, struct str
                                                     tide__window_local(&t->cut, time), INT64_MIN);
     assert(session != NULL);
     if (session->payload == NULL) session->payload = (unsigned char *)list_new(t);
-    list_append(t, rows_of(session), number, row);
+    rows_of(session)->has_evicted |= t->evicted_number != 0;
+    if (t->evicted_number == 0) list_append(t, rows_of(session), number, row);
     if (number >= t->next_number) t->next_number = number + 1;
     return TIDE_OK;
 }
@@ -316,9 +408,14 @@ static tide_status restore(struct operator *op, struct str saved, tide_error *er
     tide_status status = TIDE_OK;
     start_result(t);
     // Keys ascend by (partition key, number): each session sees its rows in arrival order.
-    while (status == TIDE_OK && tide__state_iter_next(iter, &key, &value)) status = restore_row(t, key, value, err);
+    while (status == TIDE_OK && tide__state_iter_next(iter, &key, &value)) {
+        status = restore_row(t, key, value, err);
+        // From here on sessions only.
+        if (t->evicted_number == 0 && t->budget != NULL && t->row_bytes > t->budget->limit / 2) t->evicted_number = 1;
+    }
     tide_status closed = tide__state_iter_close(iter, err);
     t->saved_number = t->next_number;
+    if (t->evicted_number != 0) let_rows_go(t);
     op->stats.windows_open = t->sessions.session_count;
     return status == TIDE_OK ? closed : status;
 }
@@ -346,6 +443,7 @@ static tide_status register_table(struct session_tvf *t, const struct operator_e
         .value_count = 1,
         .keys = keys,
         .values = values,
+        .read_singly = true,
     };
     return tide__state_table(env->store, desc, &t->table, err);
 }
@@ -366,6 +464,7 @@ static const struct operator_class session_class = {
     .next_trigger = next_trigger,
     .on_barrier = on_barrier,
     .restore = restore,
+    .shrink = shrink,
     .close = close_operator,
 };
 
