@@ -50,6 +50,8 @@ KINDS = {
   FROM TABLE(TUMBLE(TABLE R, DESCRIPTOR(ts), INTERVAL '1' HOUR))) WHERE rk <= 1000000""",
                  """SELECT v, rk FROM (SELECT *, row_number() OVER (ORDER BY v DESC, s, i) AS rk FROM R)
   WHERE rk <= 1000000""", (1, 0.5, 1)),
+    'join': ('k BIGINT, v BIGINT, w BIGINT', 'SELECT a.k, a.v, b.v FROM R a JOIN R b ON a.k = b.k',
+             'SELECT a.k, a.v, b.v FROM R a JOIN R b ON a.k = b.k', (0.5, 0.5, 1)),
 }
 WINDOWS = ('ws TIMESTAMP(3), k BIGINT, c BIGINT, x BIGINT',
            "SELECT window_start, k, COUNT(*), SUM(v) FROM TABLE(TUMBLE(TABLE R, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) "

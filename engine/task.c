@@ -198,10 +198,11 @@ static tide_status check_hard_limit(const struct task *task, tide_error *err) {
     tide__fail(err, TIDE_ERR_RUNTIME,
                "the state of the job does not fit: it holds %zu MB in memory, with --memory %zu MB", used >> 20,
                budget->limit >> 20);
-    return tide__fail_hint(err, "give more memory; or bound the state: windows, GROUP BY and OVER are written to disk "
-                                "when memory is short, not "
-                                "Top-N and joins without a window. A job with a state directory goes on from its "
-                                "last checkpoint");
+    return tide__fail_hint(
+        err, "give more memory; or bound the state: windows, GROUP BY, OVER and joins are written to disk "
+             "when memory is short, not "
+             "Top-N without a window, window joins and interval joins. A job with a state directory goes on from its "
+             "last checkpoint");
 }
 
 // Asks the operators, the last first (finals and lists are small, so the first ones hold most), until enough comes free.

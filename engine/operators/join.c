@@ -34,8 +34,9 @@ static bool is_outer(const struct join *op, uint32_t side) {
 static void close(struct operator *base) {
     struct join *op = self(base);
     tide__join_keep_deinit(op);
-    tide__budget_release(op->env.budget, op->fresh_capacity * sizeof *op->fresh);
+    tide__budget_release(op->env.budget, op->fresh_capacity * sizeof *op->fresh + op->left_capacity * sizeof *op->left);
     tide__free(op->fresh);
+    tide__free(op->left);
     tide__join_pairs_deinit(&op->pairs);
     tide__strbuf_deinit(&op->key);
     tide__strbuf_deinit(&op->value);
@@ -51,10 +52,10 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
     op->env = *env;
     op->deferred = op->plan->interval || env->plan->settings.batch_mode;
     for (uint32_t side = 0; side < 2; side++) op->counts[side] = is_outer(op, side) || (side == 0 && is_left_only(op));
-    op->groups = tide__memtable_new(env->budget, sizeof(struct keyed_rows));
     tide__join_pairs_init(&op->pairs, env, op->plan->kind, op->plan->condition);
     tide__arena_init(&op->arena);
     tide__arena_init(&op->scratch);
+    tide__join_keep_init(op);
     tide_status status = tide__join_state_open(op, err);
     if (status != TIDE_OK) {
         close(&op->base);
@@ -115,7 +116,7 @@ static void change_left_only(struct join *op, uint32_t side, const struct arrivi
     for (size_t i = 0; i < count; i++) {
         struct kept_row *left = partners[i];
         bool turns = left->matches == (more ? 0 : 1);
-        tide__join_count(op, row->group, 0, left, more ? 1 : -1);
+        tide__join_count(op, left, more ? 1 : -1);
         if (!turns || op->deferred) continue;
         enum row_kind kind = row->kind;
         if (anti) kind = more ? ROW_DELETE : ROW_INSERT;
@@ -135,7 +136,7 @@ static void change_accumulated(struct join *op, uint32_t side, const struct arri
         if (other_outer && !op->deferred && partners[i]->matches == 0)
             pad(op, 1 - side, tide__kept_bytes(partners[i]), ROW_DELETE);
         add_change(op, side, row->bytes, partners[i], kind);
-        tide__join_count(op, row->group, 1 - side, partners[i], 1);
+        tide__join_count(op, partners[i], 1);
     }
 }
 
@@ -149,7 +150,7 @@ static void change_retracted(struct join *op, uint32_t side, const struct arrivi
     for (size_t i = 0; i < count; i++) add_change(op, side, row->bytes, partners[i], outer ? ROW_DELETE : row->kind);
     for (size_t i = 0; i < count; i++) {
         if (other_outer && partners[i]->matches == 1) pad(op, 1 - side, tide__kept_bytes(partners[i]), ROW_INSERT);
-        tide__join_count(op, row->group, 1 - side, partners[i], -1);
+        tide__join_count(op, partners[i], -1);
     }
 }
 
@@ -161,7 +162,7 @@ static bool is_worth_keeping(const struct join *op, uint32_t side, const struct 
 static void keep_or_forget(struct join *op, uint32_t side, const struct arriving *row, size_t matches) {
     if (!accumulates(row->kind)) {
         struct kept_row *kept = tide__join_find(row->group, side, row->bytes);
-        if (kept != NULL) tide__join_forget(op, row->group, side, kept);
+        if (kept != NULL) tide__join_forget(op, kept);
         return;
     }
     int64_t expires = tide__join_expiry(op, side, row->time);
@@ -173,7 +174,7 @@ static void keep_or_forget(struct join *op, uint32_t side, const struct arriving
     if (!is_worth_keeping(op, side, row)) return;
     uint32_t counted = op->counts[side] ? (uint32_t)matches : 0;
     struct kept_row *kept = tide__join_keep(op, row->group, side, row->bytes, op->arrival++, expires, counted);
-    tide__join_state_changed(op, row->group, side, kept);
+    tide__join_state_changed(op, kept);
 }
 
 static void apply(struct arrivals *a, const struct arriving *row, const uint8_t *keep) {
@@ -248,10 +249,12 @@ static tide_status join_batch(struct arrivals *a, const struct batch *batch, str
     const int64_t *times = NULL;
     if (plan->interval)
         times = tide__window_times(&batch->columns[plan->time_columns[a->side]], batch->rows, &op->scratch);
+    struct keyed_rows **groups;
+    TIDE_TRY(tide__join_groups(op, keys, batch->rows, &groups, err));
     a->rows = tide__arena_alloc(&op->scratch, batch->rows * sizeof *a->rows);
     for (size_t i = 0; i < batch->rows; i++) {
         struct arriving row = {
-            .group = tide__join_group(op, keys[i]),
+            .group = groups[i],
             .bytes = encode_row(op, batch, i),
             .time = times == NULL ? 0 : times[i],
             .kind = batch->kinds == NULL ? ROW_INSERT : batch->kinds[i],
@@ -277,29 +280,36 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
 
 // --- the end of rows that waited ----------------------------------------------------------------------------------------------
 
-static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
-    struct join *op = self(base);
-    if (!op->deferred) return TIDE_OK;
-    tide__arena_reset(&op->scratch);
-    struct kept_ref ref;
-    while (tide__join_expire(op, watermark, &ref)) {
-        bool matched = ref.row->matches > 0;
-        if (op->counts[ref.side] && matched == (op->plan->kind == JOIN_SEMI))
-            pad(op, ref.side, tide__kept_bytes(ref.row), ROW_INSERT);
-        tide__join_forget(op, ref.group, ref.side, ref.row);
-        if (op->pairs.count < op->env.batch_rows_max) continue;
-        TIDE_TRY(tide__join_pairs_send(&op->pairs, out, err));
-        tide__join_free_gone(op);
+static tide_status end_rows(struct join *op, struct kept_row *const *rows, size_t count, struct emitter *out,
+                            tide_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        struct kept_row *row = rows[i];
+        bool matched = row->matches > 0;
+        if (op->counts[row->side] && matched == (op->plan->kind == JOIN_SEMI))
+            pad(op, row->side, tide__kept_bytes(row), ROW_INSERT);
+        tide__join_forget(op, row);
     }
     TIDE_TRY(tide__join_pairs_send(&op->pairs, out, err));
     tide__join_free_gone(op);
     return TIDE_OK;
 }
 
+static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
+    struct join *op = self(base);
+    size_t most = op->env.batch_rows_max;
+    while (op->timer_count > 0 && op->timers[0]->expires <= watermark) {
+        tide__arena_reset(&op->scratch);
+        struct kept_row **rows = tide__arena_alloc(&op->scratch, most * sizeof *rows);
+        size_t count = tide__join_expire(op, watermark, most, rows);
+        TIDE_TRY(end_rows(op, rows, count, out, err));
+    }
+    return TIDE_OK;
+}
+
 static int64_t next_trigger(const struct operator *base, int64_t earliest) {
     const struct join *op = (const struct join *)base;
     if (!op->plan->interval) return WATERMARK_END;
-    int64_t at = op->timer_count > 0 ? op->timers[0].row->expires : WATERMARK_END;
+    int64_t at = op->timer_count > 0 ? op->timers[0]->expires : WATERMARK_END;
     for (uint32_t side = 0; side < 2; side++) {
         int64_t expires = tide__join_expiry(op, side, earliest);
         if (expires < at) at = expires;
@@ -313,6 +323,7 @@ const struct operator_class tide__join_class = {
     .on_batch = on_batch,
     .on_watermark = on_watermark,
     .next_trigger = next_trigger,
+    .shrink = tide__join_shrink,
     .on_barrier = tide__join_barrier,
     .save = tide__join_save,
     .restore = tide__join_restore,

@@ -81,7 +81,7 @@ static void grow_old(struct keyed_cache *cache) {
 
 tide_status tide__keyed_find(struct keyed_cache *cache, const struct str *keys, const uint64_t *hashes, size_t n,
                              struct arena *arena, void **out_payloads, tide_error *err) {
-    if (cache->old == NULL && cache->budget != NULL &&
+    if (cache->old == NULL && cache->budget != NULL && cache->owner.flush != NULL &&
         tide__memtable_bytes(cache->young) > cache->budget->limit / OLD_SHARE)
         grow_old(cache);
     struct memtable_entry **entries = tide__arena_alloc(arena, n * sizeof *entries);

@@ -28,7 +28,8 @@ struct keyed_owner {
     tide_status (*load)(void *ctx, void *const *payloads, const struct str *keys, size_t n, int64_t *out_charge,
                         tide_error *err);
     // Hands all that changed to the state table and flushes that (tide__state_flush: what is let go is then read without a look at what
-    // is buffered later), and takes what must stay in memory out of the old ones (tide__keyed_keep).
+    // is buffered later), and takes what must stay in memory out of the old ones (tide__keyed_keep). NULL: everything stays in
+    // memory, and nothing moves.
     tide_status (*flush)(void *ctx, tide_error *err);
     void (*free)(void *payload, void *ctx);  // what a payload owns; a zeroed one owns nothing. NULL: none does
     void *ctx;

@@ -1,5 +1,5 @@
-// Which keys the state table may hold of an evicted slice: blocked Bloom filters, so that a new key need not be looked for.
-// Inside the window aggregate only.
+// Which keys the state table may hold of what was evicted (a slice, groups of a join): blocked Bloom filters, so that a new key
+// need not be looked for.
 #ifndef TIDE_ENGINE_OPERATORS_WINDOW_KNOWN_H
 #define TIDE_ENGINE_OPERATORS_WINDOW_KNOWN_H
 
