@@ -101,6 +101,19 @@ class Tests:
                 self.run('--memory', memory, '--from', 'a.savepoint')
                 check(self.rows_of() == want, f'{name}: other rows after a restore with --memory {memory}')
 
+    def restored_join(self):
+        """Rows go out at once: what goes out after a savepoint does not depend on the memory before and after it."""
+        columns, query, _, shares = bench.KINDS['join']
+        rows, keys, values = (KINDS['join'] // 2 * s for s in shares)
+        self.input(rows, keys / 3, values)
+        (self.work / 'job.sql').write_text(bench.TABLES.format(path='rows.csv', columns=columns) + query + ';\n')
+        want = None
+        for before, after in (('1GB', '1GB'), ('1GB', '1MB'), ('1MB', '1MB'), ('1MB', '1GB')):
+            self.run('--memory', before, '--stop-with-savepoint', 'a.savepoint', '--after', str(int(rows)))
+            self.run('--memory', after, '--from', 'a.savepoint')
+            want = want or self.rows_of()
+            check(self.rows_of() == want, f'other rows after a savepoint with --memory {before} and a restore with {after}')
+
     def restored_topn(self):
         """Rows of many partitions are put before the barrier comes; what leaves a heap afterwards is deleted."""
         columns, query, _, _ = bench.KINDS['topn']
@@ -162,7 +175,7 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix='tide-state-') as folder:
         tests = Tests(os.path.abspath(a.bin), pathlib.Path(folder))
-        for name in a.names or [*KINDS, 'restored', 'restored_topn', 'checkpoints', 'too_large']:
+        for name in a.names or [*KINDS, 'restored', 'restored_topn', 'restored_join', 'checkpoints', 'too_large']:
             start = time.monotonic()
             try:
                 tests.kind(name) if name in KINDS else getattr(tests, name)()
