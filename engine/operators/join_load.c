@@ -25,7 +25,7 @@ static tide_status open_reading(struct join *op, uint32_t side, struct reading *
     out->columns = ARENA_ARRAY(&op->scratch, struct column, input->field_count + 1);
     for (uint32_t f = 0; f < input->field_count; f++)
         tide__column_init(&out->columns[f], input->fields[f].type, 1, 1, &op->scratch);
-    TIDE_TRY(tide__state_iter_open_flushed(op->tables[side], &out->iter, err));
+    TIDE_TRY(tide__state_iter_open_flushed(op->tables[side], (struct str){0}, (struct str){0}, &out->iter, err));
     return TIDE_OK;
 }
 
