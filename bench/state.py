@@ -17,6 +17,11 @@ TABLES = """CREATE TABLE R (ts TIMESTAMP(3), k BIGINT, v BIGINT, s STRING,
   WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector'='filesystem','path'='{path}','format'='csv');
 CREATE TABLE O ({columns}) WITH ('connector'='filesystem','path'='out','format'='csv');
 INSERT INTO O """
+# A sink that takes changes; what it printed is compared. `m` holds many keys.
+CHANGES = """CREATE TABLE R (ts TIMESTAMP(3), k BIGINT, v BIGINT, s STRING, p AS PROCTIME(), m AS MOD(k, 5000),
+  WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector'='filesystem','path'='{path}','format'='csv');
+CREATE TABLE O ({columns}) WITH ('connector'='print');
+INSERT INTO O """
 TUMBLE = "FROM TABLE(TUMBLE(TABLE R, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end"
 SESSION = "TABLE(SESSION(TABLE R PARTITION BY k, DESCRIPTOR(ts), INTERVAL '2' HOUR))"
 
@@ -57,6 +62,21 @@ WINDOWS = ('ws TIMESTAMP(3), k BIGINT, c BIGINT, x BIGINT',
            "SELECT window_start, k, COUNT(*), SUM(v) FROM TABLE(TUMBLE(TABLE R, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) "
            'GROUP BY window_start, window_end, k')
 OPEN = 2000                                # of the 10,000 windows of `windows`, by a watermark that lags as many minutes
+
+
+def number(order, keys, source='R'):
+    return f'FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY {order}) AS rk FROM {source})'
+
+
+# Jobs without a window, whose rows change: columns of the sink, the query, shares. state_test.py runs them.
+COUNTS = '(SELECT k, m, COUNT(*) AS c FROM R GROUP BY k, m)'
+UNBOUNDED = {
+    'regular-topn': ('k BIGINT, v BIGINT, rk BIGINT', f'SELECT k, v, rk {number("v DESC, s", "k")} WHERE rk <= 3', (1, 0.25, 1)),
+    'regular-top1': ('k BIGINT, v BIGINT', f'SELECT k, v {number("v", "k")} WHERE rk = 1', (1, 0.5, 1)),
+    'last-row': ('k BIGINT, s STRING', f'SELECT k, s {number("p DESC", "k")} WHERE rk = 1', (1, 0.5, 1)),
+    'rising-topn': ('k BIGINT, c BIGINT, rk BIGINT', f'SELECT k, c, rk {number("c DESC", "m", COUNTS)} WHERE rk <= 4', (1, 0.5, 1)),
+    'changing-topn': ('k BIGINT, c BIGINT, rk BIGINT', f'SELECT k, c, rk {number("c", "m", COUNTS)} WHERE rk <= 4', (1, 0.5, 1)),
+}
 
 
 class Bench:

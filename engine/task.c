@@ -199,9 +199,9 @@ static tide_status check_hard_limit(const struct task *task, tide_error *err) {
                "the state of the job does not fit: it holds %zu MB in memory, with --memory %zu MB", used >> 20,
                budget->limit >> 20);
     return tide__fail_hint(
-        err, "give more memory; or bound the state: windows, GROUP BY, OVER and joins are written to disk "
+        err, "give more memory; or bound the state: windows, GROUP BY, OVER, Top-N and joins are written to disk "
              "when memory is short, not "
-             "Top-N without a window, window joins and interval joins. A job with a state directory goes on from its "
+             "window joins and interval joins. A job with a state directory goes on from its "
              "last checkpoint");
 }
 

@@ -79,11 +79,16 @@ static void grow_old(struct keyed_cache *cache) {
     cache->young = new_table(cache);
 }
 
+// Where nobody counts what the young ones own, what the whole job holds stands for it.
+static bool young_are_many(const struct keyed_cache *cache) {
+    if (cache->budget == NULL || tide__memtable_count(cache->young) == 0) return false;
+    size_t held = cache->owner.charges ? cache->budget->used : tide__memtable_bytes(cache->young);
+    return held > cache->budget->limit / OLD_SHARE;
+}
+
 tide_status tide__keyed_find(struct keyed_cache *cache, const struct str *keys, const uint64_t *hashes, size_t n,
                              struct arena *arena, void **out_payloads, tide_error *err) {
-    if (cache->old == NULL && cache->budget != NULL && cache->owner.flush != NULL &&
-        tide__memtable_bytes(cache->young) > cache->budget->limit / OLD_SHARE)
-        grow_old(cache);
+    if (cache->old == NULL && cache->owner.flush != NULL && young_are_many(cache)) grow_old(cache);
     struct memtable_entry **entries = tide__arena_alloc(arena, n * sizeof *entries);
     uint8_t *is_new = tide__arena_alloc(arena, n);
     tide__memtable_upsert_batch(cache->young, keys, hashes, n, entries, is_new);
@@ -128,11 +133,12 @@ void *tide__keyed_keep(struct keyed_cache *cache, struct str key) {
 
 static size_t let_old_go(struct keyed_cache *cache, tide_error *err) {
     if (cache->owner.flush(cache->owner.ctx, err) != TIDE_OK) return 0;
-    size_t bytes = tide__memtable_bytes(cache->old);
+    size_t bytes = tide__memtable_bytes(cache->old), before = cache->budget == NULL ? 0 : cache->budget->used;
     tide__memtable_release(cache->old);
     cache->old = NULL;
     cache->spilled = true;
-    return bytes;
+    size_t after = cache->budget == NULL ? 0 : cache->budget->used;
+    return before > after + bytes ? before - after : bytes;
 }
 
 size_t tide__keyed_shrink(struct keyed_cache *cache, size_t bytes, tide_error *err) {

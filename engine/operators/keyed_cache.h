@@ -32,6 +32,7 @@ struct keyed_owner {
     // memory, and nothing moves.
     tide_status (*flush)(void *ctx, tide_error *err);
     void (*free)(void *payload, void *ctx);  // what a payload owns; a zeroed one owns nothing. NULL: none does
+    bool charges;  // what payloads own is charged to the budget by the owner, not to their tables
     void *ctx;
 };
 

@@ -47,9 +47,7 @@ static void free_group(void *payload, void *ctx) {
 static void close(struct operator *base) {
     struct over_partition *op = self(base);
     struct rank *rank = &op->rank;
-    if (rank->groups != NULL) tide__memtable_release(rank->groups);
-    tide__budget_release(rank->env.budget, rank->fresh_capacity * sizeof *rank->fresh);
-    tide__free(rank->fresh);
+    tide__rank_state_close(rank);
     tide__ranker_deinit(&rank->ranker);
     tide__strbuf_deinit(&rank->key);
     tide__strbuf_deinit(&rank->value);
@@ -78,9 +76,7 @@ static tide_status open_parts(struct over_partition *op, tide_error *err) {
         if (plan->calls[i].kind == OVER_CALL_AGGREGATE) calls[count++] = plan->calls[i].aggregate;
     TIDE_TRY(tide__aggregators_bind(&op->aggregators, calls, count, false, &rank->arena, err));
     op->payload = tide__arena_zalloc(&rank->arena, op->aggregators.payload_size + 16);
-    rank->groups = tide__memtable_new(rank->env.budget, sizeof(struct rank_group));
-    tide__memtable_on_free(rank->groups, free_group, op);
-    return tide__rank_state_open(rank, err);
+    return tide__rank_state_open(rank, sizeof(struct rank_group), free_group, err);
 }
 
 tide_status tide__over_partition_open(const struct operator_env *env, struct operator** out, tide_error *err) {
@@ -114,7 +110,7 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
     struct str *keys = tide__arena_alloc(&rank->scratch, batch->rows * sizeof *keys);
     tide__key_encode(batch, plan->partitions, plan->partition_count, (struct str){0}, &rank->scratch, keys);
     for (size_t i = 0; i < batch->rows; i++) {
-        struct rank_group *group = tide__rank_group(rank, keys[i], tide__hash_bytes(keys[i].data, keys[i].len));
+        struct rank_group *group = tide__rank_group(rank, keys[i]);
         struct str key = tide__ranker_key(&rank->ranker, batch, i, rank->ranker.arrival++);
         struct ranked_at at = tide__ranked_list_find(&group->list, prefixes[i], key);
         struct ranked_row *row = tide__ranked_new(&rank->ranker, batch, i, prefixes[i]);
@@ -361,11 +357,12 @@ static tide_status run(struct over_partition *op, const struct ranked_list *list
 static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct over_partition *op = self(base);
     if (watermark != WATERMARK_END) return TIDE_OK;
-    tide__memtable_freeze(op->rank.groups);
-    struct memtable_entry *const *entries = tide__memtable_sorted(op->rank.groups);
-    size_t count = tide__memtable_count(op->rank.groups);
+    struct memtable *groups = op->rank.groups.young;
+    tide__memtable_freeze(groups);
+    struct memtable_entry *const *entries = tide__memtable_sorted(groups);
+    size_t count = tide__memtable_count(groups);
     for (size_t i = 0; i < count; i++) {
-        const struct rank_group *group = tide__memtable_payload(op->rank.groups, entries[i]);
+        const struct rank_group *group = tide__memtable_payload(groups, entries[i]);
         TIDE_TRY(run(op, &group->list, out, err));
     }
     return TIDE_OK;

@@ -58,9 +58,7 @@ static void free_group(void *payload, void *ctx) {
 static void close(struct operator *base) {
     struct over_values *op = self(base);
     struct rank *rank = &op->rank;
-    if (rank->groups != NULL) tide__memtable_release(rank->groups);
-    tide__budget_release(rank->env.budget, rank->fresh_capacity * sizeof *rank->fresh);
-    tide__free(rank->fresh);
+    tide__rank_state_close(rank);
     tide__changes_deinit(&rank->changes);
     tide__ranker_deinit(&rank->ranker);
     tide__strbuf_deinit(&rank->key);
@@ -108,9 +106,7 @@ static tide_status open_parts(struct over_values *op, tide_error *err) {
     rank->last = (uint64_t)rank->plan->rank_last;
     tide__ranker_init(&rank->ranker, op->plan->sorts, op->plan->sort_count, TIE_FIRST_ARRIVED, rank->env.budget);
     TIDE_TRY(bind_calls(op, err));
-    rank->groups = tide__memtable_new(rank->env.budget, sizeof(struct values_group) + op->aggregators.payload_size);
-    tide__memtable_on_free(rank->groups, free_group, op);
-    return tide__rank_state_open(rank, err);
+    return tide__rank_state_open(rank, sizeof(struct values_group) + op->aggregators.payload_size, free_group, err);
 }
 
 tide_status tide__over_values_open(const struct operator_env *env, struct operator** out, tide_error *err) {
@@ -396,8 +392,7 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
     struct str *keys = tide__arena_alloc(&arena, batch->rows * sizeof *keys);
     tide__key_encode(batch, op->plan->partitions, op->plan->partition_count, (struct str){0}, &arena, keys);
     for (size_t i = 0; status == TIDE_OK && i < batch->rows; i++) {
-        uint64_t hash = tide__hash_bytes(keys[i].data, keys[i].len);
-        struct values_group *group = (struct values_group *)(void *)tide__rank_group(rank, keys[i], hash);
+        struct values_group *group = (struct values_group *)(void *)tide__rank_group(rank, keys[i]);
         enum row_kind kind = batch->kinds == NULL ? ROW_INSERT : batch->kinds[i];
         tide__arena_reset(&rank->scratch);
         if (kind == ROW_UPDATE_BEFORE || kind == ROW_DELETE) {

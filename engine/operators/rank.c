@@ -32,12 +32,9 @@ static void free_group(void *payload, void *ctx) {
 
 static void close_rank(struct operator *base) {
     struct rank *op = self(base);
-    tide__memtable_release(op->groups);
-    if (op->rows != NULL) tide__memtable_release(op->rows);
+    tide__rank_state_close(op);
     for (size_t i = 0; i < op->gone_count; i++) tide__ranked_free(&op->ranker, op->gone[i]);
     tide__free(op->gone);
-    tide__budget_release(op->env.budget, op->fresh_capacity * sizeof *op->fresh);
-    tide__free(op->fresh);
     tide__changes_deinit(&op->changes);
     tide__ranker_deinit(&op->ranker);
     tide__strbuf_deinit(&op->key);
@@ -84,27 +81,16 @@ tide_status tide__rank_open(const struct operator_env *env, struct operator** ou
     bool top1 = op->last == 1 && !op->plan->limit && !op->plan->input_updates && !op->plan->deduplicate && !descending;
     op->update_before = !top1 || tide__plan_needs_update_before(env->plan, env->node);
     init_ranker(op);
-    op->groups = tide__memtable_new(env->budget, sizeof(struct rank_group));
-    tide__memtable_on_free(op->groups, free_group, op);
-    if (op->plan->only_rises) op->rows = tide__memtable_new(env->budget, sizeof(struct ranked_row *));
     tide__changes_init(&op->changes);
     tide__arena_init(&op->arena);
     tide__arena_init(&op->scratch);
-    tide_status status = tide__rank_state_open(op, err);
+    tide_status status = tide__rank_state_open(op, sizeof(struct rank_group), free_group, err);
     if (status != TIDE_OK) {
         close_rank(&op->head.base);
         return status;
     }
     *out = &op->head.base;
     return TIDE_OK;
-}
-
-struct rank_group *tide__rank_group(struct rank *op, struct str key, uint64_t hash) {
-    bool is_new = false;
-    struct memtable_entry *entry = tide__memtable_upsert(op->groups, key, hash, &is_new);
-    struct rank_group *group = tide__memtable_payload(op->groups, entry);
-    if (is_new) group->key = tide__memtable_key(op->groups, entry);
-    return group;
 }
 
 // --- changes ----------------------------------------------------------------------------------------------------------------
@@ -115,7 +101,7 @@ void tide__rank_change(struct rank *op, const struct ranked_row *row, enum row_k
     tide__changes_add(&op->changes, tide__ranked_bytes(row), kind, (int64_t)rank);
 }
 
-void tide__rank_bury(struct rank *op, const struct rank_group *group, struct ranked_row *row) {
+void tide__rank_bury(struct rank *op, struct rank_group *group, struct ranked_row *row) {
     tide__rank_state_left(op, group, row);
     op->gone = tide__grow(op->gone, &op->gone_capacity, op->gone_count + 1, sizeof *op->gone);
     op->gone[op->gone_count++] = row;
@@ -249,6 +235,16 @@ static void leave(struct rank *op, struct rank_group *group, const struct batch 
     tide__rank_bury(op, group, left);
 }
 
+// The groups of a batch's rows. The array lives in op->scratch.
+static tide_status groups_of_rows(struct rank *op, const struct batch *batch, void ***out_groups, tide_error *err) {
+    struct str *keys = tide__arena_alloc(&op->scratch, batch->rows * sizeof *keys);
+    uint64_t *hashes = tide__arena_alloc(&op->scratch, batch->rows * sizeof *hashes);
+    *out_groups = tide__arena_alloc(&op->scratch, batch->rows * sizeof **out_groups);
+    tide__key_encode(batch, op->plan->partitions, op->plan->partition_count, (struct str){0}, &op->scratch, keys);
+    for (size_t i = 0; i < batch->rows; i++) hashes[i] = tide__hash_bytes(keys[i].data, keys[i].len);
+    return tide__keyed_find(&op->groups, keys, hashes, batch->rows, &op->scratch, *out_groups, err);
+}
+
 static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
                             tide_error *err) {
     (void)input;
@@ -256,15 +252,15 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
     tide__arena_reset(&op->scratch);
     uint64_t *prefixes = tide__arena_alloc(&op->scratch, batch->rows * sizeof *prefixes);
     tide__ranker_prefixes(&op->ranker, batch, prefixes);
-    struct str *keys = tide__arena_alloc(&op->scratch, batch->rows * sizeof *keys);
-    tide__key_encode(batch, op->plan->partitions, op->plan->partition_count, (struct str){0}, &op->scratch, keys);
+    void **groups;
+    TIDE_TRY(groups_of_rows(op, batch, &groups, err));
     struct str *rows = NULL;
-    if (op->rows != NULL) {
+    if (op->plan->only_rises) {
         rows = tide__arena_alloc(&op->scratch, batch->rows * sizeof *rows);
         tide__key_encode(batch, op->plan->unique_keys, op->plan->unique_key_count, (struct str){0}, &op->scratch, rows);
     }
     for (size_t i = 0; i < batch->rows; i++) {
-        struct rank_group *group = tide__rank_group(op, keys[i], tide__hash_bytes(keys[i].data, keys[i].len));
+        struct rank_group *group = groups[i];
         enum row_kind kind = batch->kinds == NULL ? ROW_INSERT : batch->kinds[i];
         if (rows != NULL) {
             // The row that comes says what it replaces. A -D is taken for a row too: so does Flink.
@@ -279,28 +275,10 @@ static tide_status on_batch(struct operator *base, uint32_t input, const struct 
     return tide__rank_send(op, out, err);
 }
 
-// --- batch mode -------------------------------------------------------------------------------------------------------------
-
-static tide_status send_group(struct rank *op, const struct rank_group *group, struct emitter *out, tide_error *err) {
-    struct ranked_at at = {0, 0};
-    for (uint64_t rank = 1; rank <= op->last && rank <= group->list.count; rank++) {
-        const struct ranked_row *row = tide__ranked_list_get(&group->list, at);
-        if (rank >= op->first) tide__changes_add(&op->changes, tide__ranked_bytes(row), ROW_INSERT, (int64_t)rank);
-        if (op->changes.count >= op->env.batch_rows_max) TIDE_TRY(tide__rank_send(op, out, err));
-        at = tide__ranked_list_next(&group->list, at);
-    }
-    return TIDE_OK;
-}
-
 static tide_status on_watermark(struct operator *base, int64_t watermark, struct emitter *out, tide_error *err) {
     struct rank *op = self(base);
     if (!op->env.plan->settings.batch_mode || watermark != WATERMARK_END) return TIDE_OK;
-    tide__memtable_freeze(op->groups);
-    struct memtable_entry *const *entries = tide__memtable_sorted(op->groups);
-    size_t count = tide__memtable_count(op->groups);
-    for (size_t i = 0; i < count; i++)
-        TIDE_TRY(send_group(op, tide__memtable_payload(op->groups, entries[i]), out, err));
-    return tide__rank_send(op, out, err);
+    return tide__rank_emit_all(op, out, err);
 }
 
 static const struct operator_class rank_rows_class = {
@@ -311,5 +289,6 @@ static const struct operator_class rank_rows_class = {
     .on_barrier = tide__rank_barrier,
     .save = tide__rank_save,
     .restore = tide__rank_restore,
+    .shrink = tide__rank_shrink,
     .close = close_rank,
 };

@@ -45,6 +45,10 @@ static tide_status restore(struct operator *op, struct str saved, tide_error *er
     return class_of(op)->restore(op, saved, err);
 }
 
+static size_t shrink(struct operator *op, size_t bytes, tide_error *err) {
+    return class_of(op)->shrink == NULL ? 0 : class_of(op)->shrink(op, bytes, err);
+}
+
 static void close(struct operator *op) {
     class_of(op)->close(op);
 }
@@ -58,5 +62,6 @@ const struct operator_class tide__rank_class = {
     .on_barrier = on_barrier,
     .save = save,
     .restore = restore,
+    .shrink = shrink,
     .close = close,
 };

@@ -5,8 +5,10 @@
 // Top-N, and when ranks are shown, the row that has just fallen out stays, with all that tie with it.
 #include "base/hash.h"
 #include "engine/codec/key.h"
+#include "engine/codec/row.h"
 #include "engine/operators/rank_rows.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { ARRIVAL_BYTES = 8 };
@@ -18,20 +20,33 @@ static int compare_sorts(struct str a, struct str b) {
     return tide__str_cmp(a, b);
 }
 
-static struct ranked_row **slot_of(struct rank *op, struct str key) {
-    struct memtable_entry *entry = tide__memtable_upsert(op->rows, key, tide__hash_bytes(key.data, key.len), NULL);
-    return tide__memtable_payload(op->rows, entry);
+static uint32_t hash_of(struct str key) {
+    return (uint32_t)tide__hash_bytes(key.data, key.len);
 }
 
-static void own(struct ranked_row **slot, struct ranked_row *row) {
-    *slot = row;
-    row->owner = slot;
+// The unique key of the row in op->one.
+static struct str unique_key(struct rank *op) {
+    struct str key;
+    tide__key_encode(&op->one, op->plan->unique_keys, op->plan->unique_key_count, (struct str){0}, &op->scratch, &key);
+    return key;
 }
 
-// A row has left the list.
-static void forget(struct rank *op, const struct rank_group *group, struct ranked_row *row) {
-    if (*row->owner == row) *row->owner = NULL;
-    tide__rank_bury(op, group, row);
+static bool has_key(struct rank *op, const struct ranked_row *row, struct str key) {
+    bool good = tide__row_decode(tide__ranked_bytes(row), op->one.columns, op->fields, 0);
+    assert(good);
+    (void)good;
+    return tide__str_eq(unique_key(op), key);
+}
+
+// The kept row with the unique key. Partitions are part of it, so it can't be in another group.
+static struct ranked_row *find_row(struct rank *op, const struct rank_group *group, struct str key) {
+    uint32_t hash = hash_of(key);
+    for (uint32_t c = 0; c < group->list.chunk_count; c++) {
+        const struct ranked_chunk *chunk = &group->list.chunks[c];
+        for (uint32_t i = 0; i < chunk->count; i++)
+            if (chunk->rows[i]->unique == hash && has_key(op, chunk->rows[i], key)) return chunk->rows[i];
+    }
+    return NULL;
 }
 
 static struct ranked_at place_of(const struct rank_group *group, const struct ranked_row *row) {
@@ -46,16 +61,16 @@ static uint64_t rank_of(const struct rank_group *group, const struct ranked_row 
 
 // Takes the old row out of the list, if there is one, and puts the new one in; its key is in the ranker's scratch.
 static struct ranked_row *put(struct rank *op, struct rank_group *group, const struct batch *batch, size_t row,
-                              uint64_t prefix, struct ranked_row *old, struct ranked_row **slot) {
+                              uint64_t prefix, struct ranked_row *old, struct str key) {
     struct ranked_row *entered = tide__ranked_new(&op->ranker, batch, row, prefix);
     if (old != NULL) {
         tide__ranked_list_remove(&group->list, place_of(group, old), op->env.budget);
-        forget(op, group, old);
+        tide__rank_bury(op, group, old);
     }
     struct ranked_at at = tide__ranked_list_find(&group->list, prefix, tide__ranked_key(entered));
     tide__ranked_list_insert(&group->list, at, entered, op->env.budget);
     tide__rank_state_entered(op, group, entered);
-    own(slot, entered);
+    entered->unique = hash_of(key);
     return entered;
 }
 
@@ -100,15 +115,15 @@ static void cut(struct rank *op, struct rank_group *group) {
     for (;;) {
         struct ranked_row *worst = tide__ranked_list_last(&group->list);
         if (compare_sorts(tide__ranked_key(worst), tide__ranked_key(out)) <= 0) return;
-        forget(op, group, tide__ranked_list_pop(&group->list, op->env.budget));
+        tide__rank_bury(op, group, tide__ranked_list_pop(&group->list, op->env.budget));
     }
 }
 
 static void rise_numbered(struct rank *op, struct rank_group *group, const struct batch *batch, size_t row,
-                          uint64_t prefix, struct ranked_row *old, struct ranked_row **slot) {
+                          uint64_t prefix, struct ranked_row *old, struct str key) {
     uint64_t old_rank = old == NULL ? 0 : rank_of(group, old);
     int order = old == NULL ? -1 : compare_sorts(tide__strbuf_str(&op->ranker.scratch), tide__ranked_key(old));
-    const struct ranked_row *entered = put(op, group, batch, row, prefix, old, slot);
+    const struct ranked_row *entered = put(op, group, batch, row, prefix, old, key);
     uint64_t rank = rank_of(group, entered);
     if (order == 0) {
         tide__rank_change(op, old, ROW_UPDATE_BEFORE, rank);
@@ -124,8 +139,8 @@ static void rise_numbered(struct rank *op, struct rank_group *group, const struc
 // --- without ranks ----------------------------------------------------------------------------------------------------------
 
 static void rise_unnumbered(struct rank *op, struct rank_group *group, const struct batch *batch, size_t row,
-                            uint64_t prefix, struct ranked_row *old, struct ranked_row **slot) {
-    const struct ranked_row *entered = put(op, group, batch, row, prefix, old, slot);
+                            uint64_t prefix, struct ranked_row *old, struct str key) {
+    const struct ranked_row *entered = put(op, group, batch, row, prefix, old, key);
     if (old != NULL) {
         tide__rank_change(op, old, ROW_UPDATE_BEFORE, op->first);
         tide__rank_change(op, entered, ROW_UPDATE_AFTER, op->first);
@@ -134,7 +149,7 @@ static void rise_unnumbered(struct rank *op, struct rank_group *group, const str
     if (group->list.count > op->last) {
         struct ranked_row *out = tide__ranked_list_pop(&group->list, op->env.budget);
         tide__rank_change(op, out, ROW_DELETE, op->first);
-        forget(op, group, out);
+        tide__rank_bury(op, group, out);
     }
     tide__rank_change(op, entered, ROW_INSERT, op->first);
 }
@@ -142,23 +157,23 @@ static void rise_unnumbered(struct rank *op, struct rank_group *group, const str
 // --- rows -------------------------------------------------------------------------------------------------------------------
 
 static void rise_to_the_top(struct rank *op, struct rank_group *group, const struct batch *batch, size_t row,
-                            uint64_t prefix, struct ranked_row **slot) {
+                            uint64_t prefix, struct str key) {
     struct ranked_row *old = tide__ranked_list_last(&group->list);
     if (old != NULL && compare_sorts(tide__strbuf_str(&op->ranker.scratch), tide__ranked_key(old)) >= 0) return;
-    const struct ranked_row *entered = put(op, group, batch, row, prefix, old, slot);
+    const struct ranked_row *entered = put(op, group, batch, row, prefix, old, key);
     if (old != NULL) tide__rank_change(op, old, ROW_UPDATE_BEFORE, 1);
     tide__rank_change(op, entered, old != NULL ? ROW_UPDATE_AFTER : ROW_INSERT, 1);
 }
 
 void tide__rank_rise(struct rank *op, struct rank_group *group, const struct batch *batch, size_t row, uint64_t prefix,
                      struct str key) {
-    struct ranked_row **slot = slot_of(op, key), *old = *slot, *worst = tide__ranked_list_last(&group->list);
     struct str sort = tide__ranker_key(&op->ranker, batch, row, op->ranker.arrival);
     if (op->last == 1) {
         op->ranker.arrival++;
-        rise_to_the_top(op, group, batch, row, prefix, slot);
+        rise_to_the_top(op, group, batch, row, prefix, key);
         return;
     }
+    struct ranked_row *old = find_row(op, group, key), *worst = tide__ranked_list_last(&group->list);
     if (old == NULL && group->list.count >= op->last && compare_sorts(sort, tide__ranked_key(worst)) >= 0) return;
     if (old != NULL && compare_sorts(sort, tide__ranked_key(old)) == 0) {
         // It stays where it is: with the arrival number of the old one.
@@ -168,14 +183,12 @@ void tide__rank_rise(struct rank *op, struct rank_group *group, const struct bat
         op->ranker.arrival++;
     }
     if (op->numbered) {
-        rise_numbered(op, group, batch, row, prefix, old, slot);
+        rise_numbered(op, group, batch, row, prefix, old, key);
     } else {
-        rise_unnumbered(op, group, batch, row, prefix, old, slot);
+        rise_unnumbered(op, group, batch, row, prefix, old, key);
     }
 }
 
-void tide__rank_risen_before(struct rank *op, const struct batch *one, struct ranked_row *row) {
-    struct str key;
-    tide__key_encode(one, op->plan->unique_keys, op->plan->unique_key_count, (struct str){0}, &op->scratch, &key);
-    own(slot_of(op, key), row);
+void tide__rank_risen_before(struct rank *op, struct ranked_row *row) {
+    row->unique = hash_of(unique_key(op));
 }

@@ -134,15 +134,15 @@ static struct ranked_row *new_block(struct ranker *ranker, size_t bytes) {
         ranker->spare = NULL;
         spare->in_state = false;
         spare->fresh = 0;
-        spare->owner = NULL;
+        spare->fresh_next = spare->fresh_before = NULL;
         return spare;
     }
     size_t capacity = capacity_for(bytes);
     struct ranked_row *row = tide__alloc(sizeof *row + capacity);
-    row->capacity = (uint32_t)capacity;
+    row->capacity = (uint32_t)capacity & 0x7FFFFFFF;
     row->in_state = false;
     row->fresh = 0;
-    row->owner = NULL;
+    row->fresh_next = row->fresh_before = NULL;
     tide__budget_charge(ranker->budget, tide__ranked_row_bytes(row));
     return row;
 }

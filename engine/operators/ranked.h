@@ -19,11 +19,14 @@ struct ranked_row {
     uint64_t prefix;
     uint32_t key_len;  // sort key and arrival number
     uint32_t row_len;
-    uint32_t capacity;
-    uint32_t fresh;  // 1 + its place in the owner's list of rows that the state table lacks; 0: none (rank.c)
-    bool in_state;   // the state table has it
-    struct ranked_row **owner;  // where its key points at it, or NULL (rank_rising.c)
-    char bytes[];               // the key, then the row
+    uint32_t capacity : 31;
+    uint32_t in_state : 1;  // the state table has it
+    union {
+        uint32_t unique;  // hash of its unique key (rank_rising.c)
+        uint32_t fresh;  // 1 + its place in the owner's list of rows that the state table lacks; 0: none (over_state.c)
+    };
+    struct ranked_row *fresh_next, *fresh_before;  // the rows of its group that the state table lacks (rank_state.c)
+    char bytes[];                                  // the key, then the row
 };
 
 static inline struct str tide__ranked_key(const struct ranked_row *row) {

@@ -16,6 +16,7 @@ MEMORY = 4                                 # MB; the program itself and what is 
 # Kinds of job with rows enough to be larger than that.
 KINDS = {'tumble': 150_000, 'sequential': 100_000, 'session': 80_000, 'session-tvf': 100_000, 'distinct': 150_000, 'distinct-few': 150_000, 'distinct-one': 300_000,
          'distinct-sum': 200_000, 'listagg': 150_000, 'listagg-one': 300_000, 'topn': 60_000, 'topn-one': 100_000, 'join': 100_000}
+UNBOUNDED_KINDS = {'regular-topn': 80_000, 'regular-top1': 120_000, 'last-row': 120_000, 'rising-topn': 80_000, 'changing-topn': 80_000}
 UNBOUNDED = """CREATE TABLE R (ts TIMESTAMP(3), k BIGINT, v BIGINT, s STRING, WATERMARK FOR ts AS ts - INTERVAL '1' HOUR) WITH ('connector'='filesystem','path'='rows.csv','format'='csv');
 CREATE TABLE O (k BIGINT, c BIGINT) WITH ('connector'='blackhole');
 INSERT INTO O SELECT k, v FROM R ORDER BY ts;
@@ -61,6 +62,37 @@ class Tests:
             log.seek(0); text = log.read()
         check(p.returncode == exit, f'exit {p.returncode}, not {exit}: {text[-300:]}')
         return text, usage.ru_maxrss * 1024, peak[0]
+
+    def printed(self):
+        """What a print sink wrote: lines that begin with the kind of change."""
+        digest, count = hashlib.sha256(), 0
+        with open(self.work / 'log.txt', 'rb') as f:
+            for line in f:
+                if line[:1] in b'+-':
+                    digest.update(line); count += 1
+        return count, digest.hexdigest()
+
+    def unbounded(self, name):
+        columns, query, shares = bench.UNBOUNDED[name]
+        rows, keys, values = (UNBOUNDED_KINDS[name] * s for s in shares)
+        self.input(rows, keys, values)
+        (self.work / 'job.sql').write_text(bench.CHANGES.format(path='rows.csv', columns=columns) + query + ';\n')
+        self.run('--memory', '1GB', '--parallelism', '1')
+        want = self.printed()
+        check(want[0] >= keys, f'{want[0]} rows')
+        _, rss, disk = self.run('--memory', f'{MEMORY}MB')
+        check(self.printed() == want, f'{self.printed()[0]} other rows than the {want[0]} in memory')
+        check(disk > 0, 'nothing went to disk: the job is too small to show anything')
+        check(rss <= (MEMORY + 96) * MIB, f'{rss / MIB:.0f} MiB resident')
+        # What was let go before a savepoint and what comes after it.
+        self.run('--memory', f'{MEMORY}MB', '--stop-with-savepoint', 'a.savepoint', '--after', str(int(rows * 0.7)))
+        first, seen = self.printed()[0], set()
+        for memory in (f'{MEMORY}MB', '1GB'):
+            self.run('--memory', memory, '--from', 'a.savepoint')
+            rest = self.printed()
+            check(first + rest[0] == want[0], f'{first} rows and {rest[0]} with --memory {memory}, not {want[0]}')
+            seen.add(rest)
+        check(len(seen) == 1, 'other rows after a restore with more memory')
 
     def rows_of(self):
         digest = hashlib.sha256()
@@ -175,10 +207,15 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix='tide-state-') as folder:
         tests = Tests(os.path.abspath(a.bin), pathlib.Path(folder))
-        for name in a.names or [*KINDS, 'restored', 'restored_topn', 'restored_join', 'checkpoints', 'too_large']:
+        for name in a.names or [*KINDS, *UNBOUNDED_KINDS, 'restored', 'restored_topn', 'restored_join', 'checkpoints', 'too_large']:
             start = time.monotonic()
             try:
-                tests.kind(name) if name in KINDS else getattr(tests, name)()
+                if name in KINDS:
+                    tests.kind(name)
+                elif name in UNBOUNDED_KINDS:
+                    tests.unbounded(name)
+                else:
+                    getattr(tests, name)()
             except Failed as failure:
                 print(f'FAIL {name}: {failure}', flush=True)
                 failed += 1
