@@ -52,6 +52,7 @@ tide_status tide__window_rank_state_open(struct window_rank *op, tide_error *err
         .value_count = 1,
         .keys = keys,
         .values = value,
+        .bulky = true,
     };
     return tide__state_table(op->env.store, desc, &op->table, err);
 }

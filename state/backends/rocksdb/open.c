@@ -164,19 +164,27 @@ static tide_status open_database(struct rocks *rocks, tide_error *err) {
     return TIDE_OK;
 }
 
+static rocksdb_column_family_handle_t *new_family(struct rocks_table *table, int compression, char **out_message) {
+    if (table->options) rocksdb_options_destroy(table->options);
+    const struct state_table_desc *desc = table->base.desc;
+    size_t block_bytes = desc->read_singly ? BLOCK_BYTES_SINGLY : BLOCK_BYTES;
+    table->options = new_options(table->owner, block_bytes, !desc->only_scanned);
+    rocksdb_options_set_compression(table->options, compression);
+    rocksdb_options_set_merge_operator(table->options, tide__rocks_merge_operator(table->base.desc));
+    *out_message = NULL;
+    return rocksdb_create_column_family(table->owner->db, table->options, table->base.desc->name, out_message);
+}
+
 tide_status tide__rocks_prepare(struct rocks_table *table, tide_error *err) {
     if (table->cf) return TIDE_OK;
-    struct rocks *rocks = table->owner;
-    TIDE_TRY(open_database(rocks, err));
-    if (!table->options) {
-        const struct state_table_desc *desc = table->base.desc;
-        size_t block_bytes = desc->read_singly ? BLOCK_BYTES_SINGLY : BLOCK_BYTES;
-        table->options = new_options(rocks, block_bytes, !desc->only_scanned);
-        rocksdb_options_set_merge_operator(table->options, tide__rocks_merge_operator(table->base.desc));
+    TIDE_TRY(open_database(table->owner, err));
+    char *message;
+    rocksdb_column_family_handle_t *cf = new_family(
+        table, table->bulky ? rocksdb_lz4_compression : rocksdb_no_compression, &message);
+    if (message && table->bulky) {  // a RocksDB that was built without it
+        rocksdb_free(message);
+        cf = new_family(table, rocksdb_no_compression, &message);
     }
-    char *message = NULL;
-    rocksdb_column_family_handle_t *cf = rocksdb_create_column_family(rocks->db, table->options, table->base.desc->name,
-                                                                      &message);
     if (message) return tide__rocks_fail(message, err, "cannot make a column family of the working state");
     table->cf = cf;
     return TIDE_OK;
@@ -225,6 +233,7 @@ static struct backend_table *rocks_table_new(struct backend *base, const struct 
     table->only_concat = desc->value_count > 0;
     for (size_t i = 0; i < desc->value_count; i++)
         table->only_concat &= desc->values[i].combiner == STATE_COMBINE_CONCAT;
+    table->bulky = desc->bulky;
     pthread_rwlock_init(&table->lock, NULL);
     pthread_mutex_lock(&rocks->lock);
     table->next = rocks->tables;
