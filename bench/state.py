@@ -74,6 +74,7 @@ UNBOUNDED = {
     'regular-topn': ('k BIGINT, v BIGINT, rk BIGINT', f'SELECT k, v, rk {number("v DESC, s", "k")} WHERE rk <= 3', (1, 0.25, 1)),
     'regular-top1': ('k BIGINT, v BIGINT', f'SELECT k, v {number("v", "k")} WHERE rk = 1', (1, 0.5, 1)),
     'last-row': ('k BIGINT, s STRING', f'SELECT k, s {number("p DESC", "k")} WHERE rk = 1', (1, 0.5, 1)),
+    'first-row': ('k BIGINT, s STRING', f'SELECT k, s {number("ts", "k")} WHERE rk = 1', (1, 0.5, 1)),
     'rising-topn': ('k BIGINT, c BIGINT, rk BIGINT', f'SELECT k, c, rk {number("c DESC", "m", COUNTS)} WHERE rk <= 4', (1, 0.5, 1)),
     'changing-topn': ('k BIGINT, c BIGINT, rk BIGINT', f'SELECT k, c, rk {number("c", "m", COUNTS)} WHERE rk <= 4', (1, 0.5, 1)),
 }
