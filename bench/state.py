@@ -77,6 +77,12 @@ UNBOUNDED = {
     'first-row': ('k BIGINT, s STRING', f'SELECT k, s {number("ts", "k")} WHERE rk = 1', (1, 0.5, 1)),
     'rising-topn': ('k BIGINT, c BIGINT, rk BIGINT', f'SELECT k, c, rk {number("c DESC", "m", COUNTS)} WHERE rk <= 4', (1, 0.5, 1)),
     'changing-topn': ('k BIGINT, c BIGINT, rk BIGINT', f'SELECT k, c, rk {number("c", "m", COUNTS)} WHERE rk <= 4', (1, 0.5, 1)),
+    'group': ('k BIGINT, c BIGINT, x BIGINT, d BIGINT', 'SELECT k, COUNT(*), SUM(v), COUNT(DISTINCT s) FROM R GROUP BY k', (1, 0.5, 1)),
+    'over': ('k BIGINT, x BIGINT', 'SELECT k, SUM(v) OVER (PARTITION BY k ORDER BY ts) FROM R', (1, 0.5, 1)),
+    'over-rows': ('k BIGINT, x BIGINT', 'SELECT k, SUM(v) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM R', (1, 0.5, 1)),
+    'over-range': ('k BIGINT, x BIGINT', "SELECT k, SUM(v) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '10' MINUTE PRECEDING AND CURRENT ROW) FROM R",
+                   (1, 0.5, 1)),
+    'lag': ('k BIGINT, x BIGINT, n BIGINT', 'SELECT k, LAG(v, 2) OVER (PARTITION BY k ORDER BY p), ROW_NUMBER() OVER (PARTITION BY k ORDER BY p) FROM R', (1, 0.5, 1)),
 }
 
 

@@ -64,7 +64,7 @@ struct state_table_desc {
     bool scanned_once;  // written, read through and dropped: its runs are not worth merging
     bool read_singly;   // read here and there, by key
     bool only_scanned;  // no key is looked up (it could be, slowly)
-    bool bulky;         // whole rows, of which more are kept than are needed: worth compressing in the working directory
+    bool bulky;  // whole rows, of which more are kept than are needed: worth compressing in the working directory
 };
 
 enum state_op { STATE_ADD, STATE_REPLACE, STATE_DELETE };

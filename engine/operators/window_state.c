@@ -30,8 +30,8 @@ tide_status tide__window_register(struct window_aggregate *w, tide_error *err) {
         .value_count = w->aggregators.field_count,
         .keys = keys,
         .values = w->aggregators.fields,
-        // The running total of a CUMULATE window is read back by key.
-        .only_scanned = w->cut.kind != WINDOW_CUMULATE || w->plan->attached,
+        // Read back by key are: the running total of a CUMULATE window, and accumulators that can't be combined.
+        .only_scanned = w->aggregators.combinable && (w->cut.kind != WINDOW_CUMULATE || w->plan->attached),
     };
     return tide__state_table(w->store, desc, &w->table, err);
 }

@@ -16,7 +16,8 @@ MEMORY = 4                                 # MB; the program itself and what is 
 # Kinds of job with rows enough to be larger than that.
 KINDS = {'tumble': 150_000, 'sequential': 100_000, 'session': 80_000, 'session-tvf': 100_000, 'distinct': 150_000, 'distinct-few': 150_000, 'distinct-one': 300_000,
          'distinct-sum': 200_000, 'listagg': 150_000, 'listagg-one': 300_000, 'topn': 60_000, 'topn-one': 100_000, 'join': 100_000}
-UNBOUNDED_KINDS = {'regular-topn': 80_000, 'regular-top1': 120_000, 'last-row': 120_000, 'first-row': 200_000, 'rising-topn': 80_000, 'changing-topn': 80_000}
+UNBOUNDED_KINDS = {'regular-topn': 80_000, 'regular-top1': 120_000, 'last-row': 120_000, 'first-row': 200_000, 'rising-topn': 80_000, 'changing-topn': 80_000,
+                   'group': 150_000, 'over': 150_000, 'over-rows': 80_000, 'over-range': 80_000, 'lag': 100_000}
 UNBOUNDED = """CREATE TABLE R (ts TIMESTAMP(3), k BIGINT, v BIGINT, s STRING, WATERMARK FOR ts AS ts - INTERVAL '1' HOUR) WITH ('connector'='filesystem','path'='rows.csv','format'='csv');
 CREATE TABLE O (k BIGINT, c BIGINT) WITH ('connector'='blackhole');
 INSERT INTO O SELECT k, v FROM R ORDER BY ts;

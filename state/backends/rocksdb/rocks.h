@@ -67,7 +67,8 @@ struct rocks_table {
     struct backend_table base;
     struct rocks *owner;
     struct rocks_table *next;
-    bool windowed, scanned_once, only_concat, bulky;  // as the desc says, which may be gone when the last runs are written
+    bool windowed, scanned_once, only_concat,
+        bulky;                                     // as the desc says, which may be gone when the last runs are written
     rocksdb_options_t *options;                    // NULL until cf is made
     _Atomic(rocksdb_column_family_handle_t *) cf;  // NULL until the first run
     pthread_rwlock_t lock;                         // of windows, and of exchanging files against opening iterators
