@@ -57,6 +57,11 @@ KINDS = {
   WHERE rk <= 1000000""", (1, 0.5, 1)),
     'join': ('k BIGINT, v BIGINT, w BIGINT', 'SELECT a.k, a.v, b.v FROM R a JOIN R b ON a.k = b.k',
              'SELECT a.k, a.v, b.v FROM R a JOIN R b ON a.k = b.k', (0.5, 0.5, 1)),
+    'window-join': ('k BIGINT, v BIGINT, w BIGINT', """SELECT a.k, a.v, b.v
+  FROM (SELECT * FROM TABLE(TUMBLE(TABLE R, DESCRIPTOR(ts), INTERVAL '1' HOUR))) a
+  JOIN (SELECT * FROM TABLE(TUMBLE(TABLE R, DESCRIPTOR(ts), INTERVAL '1' HOUR))) b
+  ON a.window_start = b.window_start AND a.window_end = b.window_end AND a.k = b.k""",
+                    'SELECT a.k, a.v, b.v FROM R a JOIN R b ON a.k = b.k', (0.5, 0.5, 1)),
 }
 WINDOWS = ('ws TIMESTAMP(3), k BIGINT, c BIGINT, x BIGINT',
            "SELECT window_start, k, COUNT(*), SUM(v) FROM TABLE(TUMBLE(TABLE R, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) "

@@ -201,7 +201,7 @@ static tide_status check_hard_limit(const struct task *task, tide_error *err) {
     return tide__fail_hint(
         err, "give more memory; or bound the state: windows, GROUP BY, OVER, Top-N and joins are written to disk "
              "when memory is short, not "
-             "window joins and interval joins. A job with a state directory goes on from its "
+             "interval joins and joins in batch mode. A job with a state directory goes on from its "
              "last checkpoint");
 }
 

@@ -79,6 +79,11 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
     return TIDE_OK;
 }
 
+void tide__window_join_new_groups(struct window_join *op, struct join_window *window) {
+    window->groups = tide__memtable_new(op->env.budget, sizeof(struct join_group));
+    tide__memtable_on_free(window->groups, free_group, op);
+}
+
 struct join_window *tide__window_join_window(struct window_join *op, int64_t start, int64_t end, int64_t watermark) {
     bool late;
     struct open_window *found = tide__window_list_find(&op->windows, start, end, watermark, &late);
@@ -87,8 +92,7 @@ struct join_window *tide__window_join_window(struct window_join *op, int64_t sta
     tide__budget_charge(op->env.budget, sizeof *window);
     window->bounds.start = start;
     window->bounds.end = end;
-    window->groups = tide__memtable_new(op->env.budget, sizeof(struct join_group));
-    tide__memtable_on_free(window->groups, free_group, op);
+    tide__window_join_new_groups(op, window);
     tide__window_list_add(&op->windows, &window->bounds);
     op->base.stats.windows_open = op->windows.count;
     return window;
@@ -117,11 +121,13 @@ struct join_group *tide__window_join_group(struct window_join *op, struct join_w
     return group;
 }
 
-void tide__window_join_put(struct window_join *op, struct join_group *group, uint32_t side, struct ranked_row *row) {
+void tide__window_join_put(struct window_join *op, struct join_window *window, struct join_group *group, uint32_t side,
+                           struct ranked_row *row) {
     struct join_rows *rows = &group->sides[side];
     size_t capacity = rows->capacity;
     rows->rows = tide__grow(rows->rows, &capacity, rows->count + 1, sizeof *rows->rows);
     tide__budget_charge(op->env.budget, (capacity - rows->capacity) * sizeof *rows->rows);
+    window->row_bytes += (capacity - rows->capacity) * sizeof *rows->rows + tide__ranked_row_bytes(row);
     rows->capacity = (uint32_t)capacity;
     rows->rows[rows->count++] = row;
 }
@@ -134,7 +140,7 @@ static void add_row(struct window_join *op, struct join_window *window, uint32_t
     struct join_group *group = tide__window_join_group(op, window, key, tide__hash_bytes(key.data, key.len));
     tide__ranker_key(&op->ranker, batch, row, op->ranker.arrival++);
     struct ranked_row *kept = tide__ranked_new(&op->ranker, batch, row, 0);
-    tide__window_join_put(op, group, side, kept);
+    tide__window_join_put(op, window, group, side, kept);
     size_t before = window->fresh_capacity;
     window->fresh = tide__grow(window->fresh, &window->fresh_capacity, window->fresh_count + 1, sizeof *window->fresh);
     tide__budget_charge(op->env.budget, (window->fresh_capacity - before) * sizeof *window->fresh);
@@ -238,13 +244,26 @@ static tide_status add_group_steps(struct window_join *op, const struct join_gro
     return TIDE_OK;
 }
 
-static tide_status fire_window(struct window_join *op, struct join_window *window, struct emitter *out,
-                               tide_error *err) {
+static tide_status add_window_steps(struct window_join *op, struct join_window *window, struct emitter *out,
+                                    tide_error *err) {
     tide__memtable_freeze(window->groups);
     struct memtable_entry *const *entries = tide__memtable_sorted(window->groups);
     size_t count = tide__memtable_count(window->groups);
     for (size_t i = 0; i < count; i++)
         TIDE_TRY(add_group_steps(op, tide__memtable_payload(window->groups, entries[i]), out, err));
+    return TIDE_OK;
+}
+
+tide_status tide__window_join_fire_groups(struct window_join *op, struct join_window *window, struct emitter *out,
+                                          tide_error *err) {
+    TIDE_TRY(add_window_steps(op, window, out, err));
+    return run_steps(op, out, err);
+}
+
+static tide_status fire_window(struct window_join *op, struct join_window *window, struct emitter *out,
+                               tide_error *err) {
+    TIDE_TRY(window->evicted ? tide__window_join_fire_evicted(op, window, out, err)
+                             : add_window_steps(op, window, out, err));
     for (int side = 0; side < 2; side++)
         if (window->in_state[side]) TIDE_TRY(tide__window_key_drop(&window->bounds, op->tables[side], err));
     op->base.stats.windows_fired++;
@@ -279,6 +298,7 @@ const struct operator_class tide__window_join_class = {
     .on_batch = on_batch,
     .on_watermark = on_watermark,
     .next_trigger = next_trigger,
+    .shrink = tide__window_join_shrink,
     .on_barrier = tide__window_join_barrier,
     .save = tide__window_join_save,
     .restore = tide__window_join_restore,

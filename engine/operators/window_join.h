@@ -1,4 +1,5 @@
-// What the files of the window join share: window_join.c (rows, firing), window_join_state.c (barriers, restoring).
+// What the files of the window join share: window_join.c (rows, firing), window_join_state.c (barriers, restoring),
+// window_join_evict.c (windows that are in the state only).
 #ifndef TIDE_ENGINE_OPERATORS_WINDOW_JOIN_H
 #define TIDE_ENGINE_OPERATORS_WINDOW_JOIN_H
 
@@ -32,7 +33,9 @@ struct join_window {
     struct memtable *groups;  // key -> struct join_group
     struct join_fresh *fresh;
     size_t fresh_count, fresh_capacity;
+    size_t row_bytes;  // of the rows in memory and their lists
     bool in_state[2];
+    bool evicted;  // the state has rows that are not in memory; all of them once the fresh ones are put
 };
 
 // A step of a firing window: a pair to test, or the end of a row's pairs, when it is known whether it found a match.
@@ -60,9 +63,24 @@ struct window_join {
 struct join_window *tide__window_join_window(struct window_join *op, int64_t start, int64_t end, int64_t watermark);
 struct join_group *tide__window_join_group(struct window_join *op, struct join_window *window, struct str key,
                                            uint64_t hash);
-void tide__window_join_put(struct window_join *op, struct join_group *group, uint32_t side, struct ranked_row *row);
+void tide__window_join_put(struct window_join *op, struct join_window *window, struct join_group *group, uint32_t side,
+                           struct ranked_row *row);
+void tide__window_join_new_groups(struct window_join *op, struct join_window *window);
+// Lets the pairs of all rows in memory out, with those of windows before.
+tide_status tide__window_join_fire_groups(struct window_join *op, struct join_window *window, struct emitter *out,
+                                          tide_error *err) TIDE_CHECKED;
+
+enum { ARRIVAL_BYTES = 8 };  // the end of an entry's key
+
+// Frees the rows in memory.
+void tide__window_join_clear(struct window_join *op, struct join_window *window);
+size_t tide__window_join_shrink(struct operator *base, size_t bytes, tide_error *err);
+tide_status tide__window_join_fire_evicted(struct window_join *op, struct join_window *window, struct emitter *out,
+                                           tide_error *err) TIDE_CHECKED;
 
 tide_status tide__window_join_state_open(struct window_join *op, tide_error *err) TIDE_CHECKED;
+// Puts the rows that the state does not have yet.
+void tide__window_join_put_fresh(struct window_join *op, struct join_window *window);
 tide_status tide__window_join_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
 void tide__window_join_save(struct operator *base, struct strbuf *out);
 tide_status tide__window_join_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;

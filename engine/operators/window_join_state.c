@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-enum { ARRIVAL_BYTES = 8 };
-
 static struct window_join *self(struct operator *op) {
     return (struct window_join *)op;
 }
@@ -44,24 +42,26 @@ tide_status tide__window_join_state_open(struct window_join *op, tide_error *err
     return open_side(op, 1, err);
 }
 
+void tide__window_join_put_fresh(struct window_join *op, struct join_window *window) {
+    for (size_t f = 0; f < window->fresh_count; f++) {
+        const struct join_fresh *fresh = &window->fresh[f];
+        tide__strbuf_clear(&op->key);
+        tide__window_key_append(&window->bounds, &op->key);
+        tide__strbuf_append_str(&op->key, fresh->group->key);
+        tide__strbuf_append_str(&op->key, tide__ranked_key(fresh->row));
+        tide__strbuf_clear(&op->value);
+        tide__row_value_append(tide__ranked_bytes(fresh->row), &op->value);
+        tide__state_put(op->tables[fresh->side], tide__strbuf_str(&op->key), tide__strbuf_str(&op->value));
+        window->in_state[fresh->side] = true;
+    }
+    window->fresh_count = 0;
+}
+
 tide_status tide__window_join_barrier(struct operator *base, tide_error *err) {
     (void)err;
     struct window_join *op = self(base);
-    for (size_t i = 0; i < op->windows.count; i++) {
-        struct join_window *window = (struct join_window *)tide__window_list_at(&op->windows, i);
-        for (size_t f = 0; f < window->fresh_count; f++) {
-            const struct join_fresh *fresh = &window->fresh[f];
-            tide__strbuf_clear(&op->key);
-            tide__window_key_append(&window->bounds, &op->key);
-            tide__strbuf_append_str(&op->key, fresh->group->key);
-            tide__strbuf_append_str(&op->key, tide__ranked_key(fresh->row));
-            tide__strbuf_clear(&op->value);
-            tide__row_value_append(tide__ranked_bytes(fresh->row), &op->value);
-            tide__state_put(op->tables[fresh->side], tide__strbuf_str(&op->key), tide__strbuf_str(&op->value));
-            window->in_state[fresh->side] = true;
-        }
-        window->fresh_count = 0;
-    }
+    for (size_t i = 0; i < op->windows.count; i++)
+        tide__window_join_put_fresh(op, (struct join_window *)tide__window_list_at(&op->windows, i));
     return TIDE_OK;
 }
 
@@ -70,6 +70,12 @@ void tide__window_join_save(struct operator *base, struct strbuf *out) {
     if (arrival > 0) tide__strbuf_append(out, &arrival, sizeof arrival);
 }
 
+static bool is_full(const struct window_join *op) {
+    const struct memory_budget *budget = op->env.budget;
+    return budget != NULL && budget->used > budget->limit / 2;
+}
+
+// The rows that there is room for; of the others it is only noted which windows they are of.
 static bool restore_row(struct window_join *op, uint32_t side, struct str key, struct str value) {
     struct str row;
     if (key.len < WINDOW_KEY_BYTES + ARRIVAL_BYTES || !tide__row_value_parse(value, &row)) return false;
@@ -77,11 +83,15 @@ static bool restore_row(struct window_join *op, uint32_t side, struct str key, s
                                                           tide__key_get_time(key.data + 8), WATERMARK_NONE);
     if (window == NULL) return false;
     window->in_state[side] = true;
+    if (window->evicted || is_full(op)) {
+        window->evicted = true;
+        return true;
+    }
     struct str group_key = {key.data + WINDOW_KEY_BYTES, key.len - WINDOW_KEY_BYTES - ARRIVAL_BYTES};
     struct str arrival = {key.data + key.len - ARRIVAL_BYTES, ARRIVAL_BYTES};
     struct join_group *group = tide__window_join_group(op, window, group_key,
                                                        tide__hash_bytes(group_key.data, group_key.len));
-    tide__window_join_put(op, group, side, tide__ranked_restore(&op->ranker, arrival, row, 0));
+    tide__window_join_put(op, window, group, side, tide__ranked_restore(&op->ranker, arrival, row, 0));
     return true;
 }
 

@@ -15,7 +15,7 @@ MIB = 1 << 20
 MEMORY = 4                                 # MB; the program itself and what is outside of the budget may take 96 more
 # Kinds of job with rows enough to be larger than that.
 KINDS = {'tumble': 150_000, 'sequential': 100_000, 'session': 80_000, 'session-tvf': 100_000, 'distinct': 150_000, 'distinct-few': 150_000, 'distinct-one': 300_000,
-         'distinct-sum': 200_000, 'listagg': 150_000, 'listagg-one': 300_000, 'topn': 60_000, 'topn-one': 100_000, 'join': 100_000}
+         'distinct-sum': 200_000, 'listagg': 150_000, 'listagg-one': 300_000, 'topn': 60_000, 'topn-one': 100_000, 'join': 100_000, 'window-join': 100_000}
 UNBOUNDED_KINDS = {'regular-topn': 80_000, 'regular-top1': 120_000, 'last-row': 120_000, 'first-row': 200_000, 'rising-topn': 80_000, 'changing-topn': 80_000,
                    'group': 150_000, 'over': 150_000, 'over-rows': 80_000, 'over-range': 80_000, 'lag': 100_000}
 UNBOUNDED = """CREATE TABLE R (ts TIMESTAMP(3), k BIGINT, v BIGINT, s STRING, WATERMARK FOR ts AS ts - INTERVAL '1' HOUR) WITH ('connector'='filesystem','path'='rows.csv','format'='csv');
@@ -120,7 +120,7 @@ class Tests:
 
     def restored(self):
         """What was evicted before a savepoint and what comes after it make the same windows."""
-        for name in ('distinct-one', 'topn', 'session'):
+        for name in ('distinct-one', 'topn', 'session', 'window-join'):
             columns, query, _, shares = bench.KINDS[name]
             rows, keys, values = (KINDS[name] // 2 * s for s in shares)
             self.input(rows, keys, values)
