@@ -88,7 +88,8 @@ static bool young_are_many(const struct keyed_cache *cache) {
 
 tide_status tide__keyed_find(struct keyed_cache *cache, const struct str *keys, const uint64_t *hashes, size_t n,
                              struct arena *arena, void **out_payloads, tide_error *err) {
-    if (cache->old == NULL && cache->owner.flush != NULL && young_are_many(cache)) grow_old(cache);
+    // Not before memory was short: a copy that moves takes its room twice until the old ones go.
+    if (cache->spilled && cache->old == NULL && cache->owner.flush != NULL && young_are_many(cache)) grow_old(cache);
     struct memtable_entry **entries = tide__arena_alloc(arena, n * sizeof *entries);
     uint8_t *is_new = tide__arena_alloc(arena, n);
     tide__memtable_upsert_batch(cache->young, keys, hashes, n, entries, is_new);

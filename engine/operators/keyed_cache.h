@@ -3,7 +3,8 @@
 // A copy is a payload of fixed size under its key; what it points at is its owner's business. Copies live in two memtables, young
 // and old. A key that is wanted is looked for in both, and moves from old to young; once something has been let go, one that is in
 // neither is read from the state table. When memory is short, what changed is handed to the state table and the old ones are let
-// go, all at once; the young ones are the old ones from then on. So a copy that is used now and then stays, at no cost a use.
+// go, all at once (the first time, all); the young ones are the old ones from then on. So a copy that is used now and then stays, at no
+// cost a use, and a job that fits pays nothing.
 //
 //   wanted --> young <-- moves -- old,  or <-- read -- state table
 //              young --(memory is short)--> old --(memory is short)--> state table
