@@ -200,12 +200,23 @@ class Bench:
         self.row('  peak temporary disk', f'{max(disk) / 1e6:.0f} MB', f'at most {2 * live / 1e6 + 64:.0f} MB', max(disk) <= 2 * live + 64e6)
 
     def record(self):
-        text = ['| what | measured | target | |', '|---|---|---|---|'] + [f'| {" | ".join(r)} |' for r in self.table]
-        cpu = next((l.split(':')[1].strip() for l in open('/proc/cpuinfo') if l.startswith('model name')), platform.machine())
-        text += ['', f'`python3 bench/state.py {" ".join(sys.argv[1:])}`, {time.strftime("%Y-%m-%d")}, {os.cpu_count()} cores of {cpu}.']
+        """Puts what was measured into README.md: the blocks of these kinds; the others stay."""
         readme = HERE / 'README.md'
         head, rest = readme.read_text().split('<!-- state -->\n', 1)
-        readme.write_text(head + '<!-- state -->\n' + '\n'.join(text) + '\n<!-- end of state -->\n' + rest.split('<!-- end of state -->\n', 1)[1])
+        old, tail = rest.split('<!-- end of state -->\n', 1)
+        blocks = {}
+        new = [f'| {"&nbsp;" * (len(r[0]) - len(r[0].lstrip()))}{" | ".join(r).lstrip()} |' for r in self.table]
+        for line in [line for line in old.splitlines() if line.startswith('| ')][1:] + new:
+            if not line.startswith('| &nbsp;'):
+                kind = line[2:].split(':')[0]
+                blocks[kind] = []
+            blocks[kind].append(line)
+        measured = {row[0].split(':')[0] for row in self.table if not row[0].startswith(' ')}
+        cpu = next((l.split(':')[1].strip() for l in open('/proc/cpuinfo') if l.startswith('model name')), platform.machine())
+        text = ['| what | measured | target | |', '|---|---|---|---|', *(line for block in blocks.values() for line in block), '',
+                f'`bench/state.py --threads 1 --record KIND...` (`tumble`: `--rows 20000000`), 2 cores of {cpu}; {", ".join(sorted(measured))}: {time.strftime("%Y-%m-%d")}, '
+                'the others earlier. Where the machine was shared CPU seconds and ratios count, wall times do not.']
+        readme.write_text(head + '<!-- state -->\n' + '\n'.join(text) + '\n<!-- end of state -->\n' + tail)
 
 
 def main():

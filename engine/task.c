@@ -199,10 +199,10 @@ static tide_status check_hard_limit(const struct task *task, tide_error *err) {
                "the state of the job does not fit: it holds %zu MB in memory, with --memory %zu MB", used >> 20,
                budget->limit >> 20);
     return tide__fail_hint(
-        err, "give more memory; or bound the state: windows, GROUP BY, OVER, Top-N and joins are written to disk "
-             "when memory is short, not "
-             "interval joins and joins in batch mode. A job with a state directory goes on from its "
-             "last checkpoint");
+        err,
+        "give more memory; or bound the state: interval joins, joins in batch mode, rows that wait for their turn and "
+        "some SESSION aggregates can't be written to disk. A job with a state directory goes on from its last "
+        "checkpoint");
 }
 
 // Asks the operators, the last first (finals and lists are small, so the first ones hold most), until enough comes free.

@@ -3,7 +3,7 @@
 their limits. And checkpoints: chains stay short, nothing is left behind; and state that can't go to disk ends with an error that
 loses nothing. Usage: state_test.py [--bin PATH] [NAME...]; prints `N passed, M failed` last.
 """
-import argparse, hashlib, json, os, pathlib, re, shutil, subprocess, sys, tempfile, threading, time
+import argparse, hashlib, json, os, pathlib, random, re, shutil, subprocess, sys, tempfile, threading, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 BENCH = HERE.parent.parent / 'bench'
@@ -187,6 +187,31 @@ class Tests:
         check(len(left) <= 2 * 9 + 4, f'left behind: {left}')
         check(not any('tmp' in f or f.endswith('.sst') for f in left), f'left behind: {left}')
 
+    def killed(self):
+        """SIGKILL while state goes to disk and comes back: the same files."""
+        random.seed(5)
+        for name in 'over-rows', 'first-row':
+            columns, query, shares = bench.UNBOUNDED[name]
+            rows, keys, values = (UNBOUNDED_KINDS[name] * s for s in shares)
+            self.input(rows, keys, values)
+            job = (bench.CHANGES.format(path='rows.csv', columns=columns) + query + ';\n').replace("'connector'='print'", "'connector'='filesystem','path'='out','format'='csv'")
+            (self.work / 'job.sql').write_text(job)
+            start = time.monotonic()
+            self.run('--memory', f'{MEMORY}MB')
+            seconds, want = time.monotonic() - start, self.rows_of()
+            for folder in 'out', 'state':
+                shutil.rmtree(self.work / folder, ignore_errors=True)
+            command = [self.binary, 'run', 'job.sql', '-q', '--memory', f'{MEMORY}MB', '--state-dir', 'state', '--checkpoint-every', str(int(rows) // 20)]
+            status, kills = None, 0
+            while status is None:
+                p = subprocess.Popen(command, cwd=self.work, stdin=subprocess.DEVNULL)
+                try:
+                    status = p.wait(timeout=random.uniform(0.1, seconds) if kills < 4 else 300)
+                except subprocess.TimeoutExpired:
+                    p.kill(); p.wait(); kills += 1
+            check(status == 0, f'{name}: exit {status} after {kills} kills')
+            check(self.rows_of() == want, f'{name}: other rows after {kills} kills')
+
     def too_large(self):
         """Rows that wait for the watermark in an ORDER BY stay in memory: an error, the checkpoint stays, and with more memory it goes on."""
         self.input(1_300_000, 700_000, 1000)
@@ -208,7 +233,7 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix='tide-state-') as folder:
         tests = Tests(os.path.abspath(a.bin), pathlib.Path(folder))
-        for name in a.names or [*KINDS, *UNBOUNDED_KINDS, 'restored', 'restored_topn', 'restored_join', 'checkpoints', 'too_large']:
+        for name in a.names or [*KINDS, *UNBOUNDED_KINDS, 'restored', 'restored_topn', 'restored_join', 'checkpoints', 'killed', 'too_large']:
             start = time.monotonic()
             try:
                 if name in KINDS:
