@@ -205,17 +205,18 @@ class Bench:
         head, rest = readme.read_text().split('<!-- state -->\n', 1)
         old, tail = rest.split('<!-- end of state -->\n', 1)
         blocks = {}
-        new = [f'| {"&nbsp;" * (len(r[0]) - len(r[0].lstrip()))}{" | ".join(r).lstrip()} |' for r in self.table]
+        today = time.strftime(' (%Y-%m-%d)')
+        dated = [(r[0] + (today if r[0].lstrip() == r[0] else ''), *r[1:]) for r in self.table]
+        new = [f'| {"&nbsp;" * (len(r[0]) - len(r[0].lstrip()))}{" | ".join(r).lstrip()} |' for r in dated]
         for line in [line for line in old.splitlines() if line.startswith('| ')][1:] + new:
             if not line.startswith('| &nbsp;'):
                 kind = line[2:].split(':')[0]
                 blocks[kind] = []
             blocks[kind].append(line)
-        measured = {row[0].split(':')[0] for row in self.table if not row[0].startswith(' ')}
         cpu = next((l.split(':')[1].strip() for l in open('/proc/cpuinfo') if l.startswith('model name')), platform.machine())
         text = ['| what | measured | target | |', '|---|---|---|---|', *(line for block in blocks.values() for line in block), '',
-                f'`bench/state.py --threads 1 --record KIND...` (`tumble`: `--rows 20000000`), 2 cores of {cpu}; {", ".join(sorted(measured))}: {time.strftime("%Y-%m-%d")}, '
-                'the others earlier. Where the machine was shared CPU seconds and ratios count, wall times do not.']
+                f'`bench/state.py --threads 1 --record KIND...` (`tumble`: `--rows 20000000 --threads 1,2`; `windows`: `--rows 5000000`), 2 cores of {cpu}, shared with '
+                'other work: CPU seconds and ratios count, wall times do not.']
         readme.write_text(head + '<!-- state -->\n' + '\n'.join(text) + '\n<!-- end of state -->\n' + tail)
 
 
