@@ -407,3 +407,13 @@ struct memtable_entry *const *tide__memtable_sorted(struct memtable *table) {
     pthread_mutex_unlock(&table->lock);
     return sorted;
 }
+
+void tide__memtable_sort_entries(const struct memtable *table, struct memtable_entry *const *entries, size_t n,
+                                 struct sort_item *items) {
+    for (size_t i = 0; i < n; i++) {
+        struct str key = tide__memtable_key(table, entries[i]);
+        const unsigned char *bytes = (const unsigned char *)key.data;
+        items[i] = (struct sort_item){tide__sort_prefix(bytes, key.len), bytes, (uint32_t)key.len, (uint32_t)i};
+    }
+    tide__sort_keys(items, n, items + n);
+}

@@ -67,6 +67,10 @@ struct memtable_cursor {
 };
 size_t tide__memtable_walk(const struct memtable *table, struct memtable_cursor *cursor, size_t max,
                            struct memtable_entry **out_entries);
+// Sorts n entries of the table by key: items[i].index is the place in `entries` of the i-th one. There is room for 2 * n items.
+struct sort_item;
+void tide__memtable_sort_entries(const struct memtable *table, struct memtable_entry *const *entries, size_t n,
+                                 struct sort_item *items);
 // No more upserts from now on.
 void tide__memtable_freeze(struct memtable *table);
 // Entries in key order. Sorted once, on the first call; later calls return the same array. Frozen tables only;

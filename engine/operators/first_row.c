@@ -22,7 +22,7 @@ struct first_key {
     char *row;  // row codec bytes; NULL: not there, or given out
     uint32_t row_len;
     bool is_out;     // the row was given out
-    uint32_t dirty;  // 1 + its place in the list of changed keys; 0: unchanged since it was written
+    uint32_t dirty;  // tide__keyed_mark_dirty: changed since it was written
     struct str key;
 };
 
@@ -42,8 +42,6 @@ struct first_row {
     struct keyed_cache keys;     // partition key -> struct first_key
     struct first_timer *timers;  // a heap, the earliest on top
     size_t timer_count, timer_capacity;
-    struct first_key **dirty;
-    size_t dirty_count, dirty_capacity;
     struct changes changes;
     struct state_table *table;
     struct state_table_desc desc;
@@ -76,8 +74,6 @@ static void close_first_row(struct operator *base) {
     for (size_t i = 0; i < op->timer_count; i++) free_timer(op, &op->timers[i]);
     tide__budget_release(op->env.budget, op->timer_capacity * sizeof *op->timers);
     tide__free(op->timers);
-    tide__budget_release(op->env.budget, op->dirty_capacity * sizeof *op->dirty);
-    tide__free(op->dirty);
     tide__changes_deinit(&op->changes);
     tide__strbuf_deinit(&op->bytes);
     tide__arena_deinit(&op->arena);
@@ -143,15 +139,6 @@ static struct first_timer pop_timer(struct first_row *op) {
 
 // --- rows -------------------------------------------------------------------------------------------------------------------
 
-static void mark_dirty(struct first_row *op, struct first_key *key) {
-    if (key->dirty != 0) return;
-    size_t before = op->dirty_capacity;
-    op->dirty = tide__grow(op->dirty, &op->dirty_capacity, op->dirty_count + 1, sizeof *op->dirty);
-    tide__budget_charge(op->env.budget, (op->dirty_capacity - before) * sizeof *op->dirty);
-    op->dirty[op->dirty_count++] = key;
-    key->dirty = (uint32_t)op->dirty_count;
-}
-
 static void set_row(struct first_row *op, struct first_key *key, struct str bytes) {
     tide__budget_release(op->env.budget, key->row_len);
     tide__free(key->row);
@@ -189,7 +176,7 @@ static void offer(struct first_row *op, struct first_key *key, const struct batc
     key->time = time;
     key->arrival = op->arrival++;
     push_timer(op, key->key, time.ms, key->arrival);
-    mark_dirty(op, key);
+    tide__keyed_mark_dirty(&op->keys, key);
 }
 
 static tide_status on_batch(struct operator *base, uint32_t input, const struct batch *batch, struct emitter *out,
@@ -228,7 +215,7 @@ static tide_status fire(struct first_row *op, const struct first_timer *timers, 
         struct first_key *key = found[i];
         if (key->is_out || key->arrival != timers[i].arrival) continue;
         key->is_out = true;
-        mark_dirty(op, key);
+        tide__keyed_mark_dirty(&op->keys, key);
         tide__changes_add(&op->changes, (struct str){key->row, key->row_len}, ROW_INSERT, 1);
         found[fired++] = key;
     }
@@ -261,8 +248,8 @@ static int64_t next_trigger(const struct operator *base, int64_t earliest) {
 // --- state ------------------------------------------------------------------------------------------------------------------
 
 static void put_dirty(struct first_row *op) {
-    for (size_t i = 0; i < op->dirty_count; i++) {
-        struct first_key *key = op->dirty[i];
+    for (size_t i = 0; i < op->keys.dirty_count; i++) {
+        struct first_key *key = op->keys.dirty[i];
         int64_t numbers[2] = {key->is_out, key->is_out ? 0 : (int64_t)key->arrival};
         tide__strbuf_clear(&op->bytes);
         tide__strbuf_append(&op->bytes, numbers, sizeof numbers);
@@ -270,7 +257,7 @@ static void put_dirty(struct first_row *op) {
         tide__state_put(op->table, key->key, tide__strbuf_str(&op->bytes));
         key->dirty = 0;
     }
-    op->dirty_count = 0;
+    op->keys.dirty_count = 0;
 }
 
 static tide_status on_barrier(struct operator *base, tide_error *err) {
@@ -349,14 +336,6 @@ static void place_key(void *ctx, void *payload, struct str key) {
     ((struct first_key *)payload)->key = key;
 }
 
-static int64_t move_key(void *ctx, void *payload, void *from) {
-    (void)from;
-    struct first_row *op = ctx;
-    struct first_key *key = payload;
-    if (key->dirty != 0) op->dirty[key->dirty - 1] = key;
-    return 0;
-}
-
 static tide_status load_keys(void *ctx, void *const *payloads, const struct str *keys, size_t n, int64_t *out_charge,
                              tide_error *err) {
     (void)out_charge;
@@ -381,8 +360,8 @@ static tide_status flush_keys(void *ctx, tide_error *err) {
 static void open_cache(struct first_row *op) {
     struct keyed_owner owner = {
         .payload_size = sizeof(struct first_key),
+        .dirty_at = offsetof(struct first_key, dirty),
         .place = place_key,
-        .move = move_key,
         .load = load_keys,
         .flush = flush_keys,
         .free = free_key,

@@ -26,8 +26,6 @@ static void close(struct operator *base) {
     struct group_aggregate *op = self(base);
     tide__bundle_close(op);
     tide__keyed_deinit(&op->groups);
-    tide__budget_release(op->env.budget, op->dirty_capacity * sizeof(struct group *));
-    tide__free(op->dirty);
     tide__strbuf_deinit(&op->value);
     tide__arena_deinit(&op->output);
     tide__arena_deinit(&op->scratch);
@@ -57,15 +55,6 @@ static tide_status open(const struct operator_env *env, struct operator** out, t
     }
     *out = &op->base;
     return TIDE_OK;
-}
-
-void tide__group_mark_dirty(struct group_aggregate *op, struct group *group) {
-    if (group->dirty != 0) return;
-    size_t before = op->dirty_capacity;
-    op->dirty = tide__grow(op->dirty, &op->dirty_capacity, op->dirty_count + 1, sizeof *op->dirty);
-    tide__budget_charge(op->env.budget, (op->dirty_capacity - before) * sizeof *op->dirty);
-    op->dirty[op->dirty_count++] = group;
-    group->dirty = (uint32_t)op->dirty_count;
 }
 
 // --- the changelog ----------------------------------------------------------------------------------------------------------

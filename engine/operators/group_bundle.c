@@ -77,7 +77,7 @@ static void hold_groups(struct group_aggregate *op, struct group *const *groups,
         struct bundle_entry *entry = &bundle->entries[groups[i]->pending - 1];
         if (entry->part != bundle->part) bundle->part_groups++;
         entry->part = bundle->part;
-        tide__group_mark_dirty(op, groups[i]);
+        tide__keyed_mark_dirty(&op->groups, groups[i]);
     }
     keep_results(op, first);
 }

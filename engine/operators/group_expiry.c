@@ -33,7 +33,7 @@ static int64_t end_of(struct group_aggregate *op, struct str key, struct column 
 static void let_go(struct group_aggregate *op, struct group *group) {
     group->rows = 0;
     tide__aggregators_release(group->accumulators, &op->aggregators);
-    if (group->in_state) tide__group_mark_dirty(op, group);  // the next barrier deletes its entry
+    if (group->in_state) tide__keyed_mark_dirty(&op->groups, group);  // the next barrier deletes its entry
     op->dead++;
 }
 
@@ -64,7 +64,7 @@ static bool is_dead(void *ctx, const void *payload) {
 
 // The dead that the state still has are kept until the next barrier.
 static void sweep(struct group_aggregate *op) {
-    if (op->dead < DEAD_MIN || op->dead * 2 < tide__keyed_count(&op->groups) || op->dirty_count > 0) return;
+    if (op->dead < DEAD_MIN || op->dead * 2 < tide__keyed_count(&op->groups) || op->groups.dirty_count > 0) return;
     tide__keyed_sweep(&op->groups, is_dead, NULL);
     op->dead = 0;
 }

@@ -124,7 +124,7 @@ static void run_round(struct rounds *r, const uint32_t *order, size_t count, str
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         struct group *group = r->groups[order[i]];
-        tide__group_mark_dirty(op, group);
+        tide__keyed_mark_dirty(&op->groups, group);
         out->is_there[order[i]] = group->rows != 0;
         if (group->rows == 0) {
             // An emptied group begins anew, whatever an aggregate remembers. What it held elsewhere is given back.

@@ -15,7 +15,7 @@ struct group {
     uint32_t last_row;  // of that batch
     uint32_t key_len;
     const char *key;
-    uint32_t dirty;  // 1 + its place in the list of changed groups; 0: unchanged since it was written
+    uint32_t dirty;  // tide__keyed_mark_dirty: changed since it was written
     bool in_state;
     uint32_t pending;  // 1 + its place in the bundle; 0: all its changes have gone out
     _Alignas(16) unsigned char accumulators[];
@@ -50,8 +50,6 @@ struct group_aggregate {
     uint64_t batches;
     int64_t next_end;  // of the groups' windows, where they expire
     size_t dead;       // groups that have expired since they were swept
-    struct group **dirty;
-    size_t dirty_count, dirty_capacity;
     struct state_table *table;
     struct state_table_desc desc;
     struct arena arena;    // aggregators, descriptors
@@ -60,8 +58,6 @@ struct group_aggregate {
     struct strbuf value;
     struct group_bundle bundle;
 };
-
-void tide__group_mark_dirty(struct group_aggregate *op, struct group *group);
 
 // What became of the rows of a batch. Columns have 2 * rows places: the result after row i stands at i, the one
 // before it at before[i] (it is that of the group's last row in the batch, or one of the places behind `rows`).

@@ -26,7 +26,6 @@ static void place_group(void *ctx, void *payload, struct str key) {
 static int64_t move_group(void *ctx, void *payload, void *from) {
     struct group_aggregate *op = ctx;
     struct group *group = payload;
-    if (group->dirty != 0) op->dirty[group->dirty - 1] = group;
     if (group->pending != 0) op->bundle.entries[group->pending - 1].group = group;
     return tide__aggregators_move(&op->aggregators, group->accumulators, ((struct group *)from)->accumulators,
                                   &op->value);
@@ -72,8 +71,8 @@ tide_status tide__group_restored(struct group_aggregate *op, struct str key, str
 }
 
 void tide__group_put_dirty(struct group_aggregate *op) {
-    for (size_t i = 0; i < op->dirty_count; i++) {
-        struct group *group = op->dirty[i];
+    for (size_t i = 0; i < op->groups.dirty_count; i++) {
+        struct group *group = op->groups.dirty[i];
         struct str key = {group->key, group->key_len};
         group->dirty = 0;
         if (group->rows == 0) {
@@ -87,7 +86,7 @@ void tide__group_put_dirty(struct group_aggregate *op) {
         tide__state_put(op->table, key, tide__strbuf_str(&op->value));
         group->in_state = true;
     }
-    op->dirty_count = 0;
+    op->groups.dirty_count = 0;
 }
 
 static tide_status flush_groups(void *ctx, tide_error *err) {
@@ -100,6 +99,7 @@ static tide_status flush_groups(void *ctx, tide_error *err) {
 static void open_cache(struct group_aggregate *op) {
     struct keyed_owner owner = {
         .payload_size = sizeof(struct group) + op->aggregators.payload_size,
+        .dirty_at = offsetof(struct group, dirty),
         .place = place_group,
         .move = move_group,
         .load = load_groups,

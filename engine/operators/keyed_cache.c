@@ -1,5 +1,6 @@
 #include "engine/operators/keyed_cache.h"
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "base/sort.h"
 
@@ -25,6 +26,22 @@ void tide__keyed_init(struct keyed_cache *cache, struct memory_budget *budget, s
 void tide__keyed_deinit(struct keyed_cache *cache) {
     if (cache->young != NULL) tide__memtable_release(cache->young);
     if (cache->old != NULL) tide__memtable_release(cache->old);
+    tide__budget_release(cache->budget, cache->dirty_capacity * sizeof *cache->dirty);
+    tide__free(cache->dirty);
+}
+
+static uint32_t *dirty_of(const struct keyed_cache *cache, void *payload) {
+    return (uint32_t *)(void *)((char *)payload + cache->owner.dirty_at);
+}
+
+void tide__keyed_mark_dirty(struct keyed_cache *cache, void *payload) {
+    uint32_t *dirty = dirty_of(cache, payload);
+    if (*dirty != 0) return;
+    size_t before = cache->dirty_capacity;
+    cache->dirty = tide__grow(cache->dirty, &cache->dirty_capacity, cache->dirty_count + 1, sizeof *cache->dirty);
+    tide__budget_charge(cache->budget, (cache->dirty_capacity - before) * sizeof *cache->dirty);
+    cache->dirty[cache->dirty_count++] = payload;
+    *dirty = (uint32_t)cache->dirty_count;
 }
 
 // --- looking up -------------------------------------------------------------------------------------------------------
@@ -36,6 +53,7 @@ static void move(struct keyed_cache *cache, struct memtable *table, struct memta
     void *source = tide__memtable_payload(table, from), *payload = tide__memtable_payload(cache->young, to);
     memcpy(payload, source, owner->payload_size);
     owner->place(owner->ctx, payload, tide__memtable_key(cache->young, to));
+    if (owner->dirty_at != 0 && *dirty_of(cache, payload) != 0) cache->dirty[*dirty_of(cache, payload) - 1] = payload;
     if (owner->move != NULL) tide__memtable_charge(cache->young, owner->move(owner->ctx, payload, source));
     memset(source, 0, owner->payload_size);
     from->flags |= MOVED;
@@ -56,12 +74,7 @@ static bool settle(struct keyed_cache *cache, struct memtable_entry *entry) {
 static tide_status load(struct keyed_cache *cache, struct memtable_entry *const *entries, size_t n, struct arena *arena,
                         tide_error *err) {
     struct sort_item *items = tide__arena_alloc(arena, 2 * n * sizeof *items);
-    for (size_t i = 0; i < n; i++) {
-        struct str key = tide__memtable_key(cache->young, entries[i]);
-        const unsigned char *bytes = (const unsigned char *)key.data;
-        items[i] = (struct sort_item){tide__sort_prefix(bytes, key.len), bytes, (uint32_t)key.len, (uint32_t)i};
-    }
-    tide__sort_keys(items, n, items + n);
+    tide__memtable_sort_entries(cache->young, entries, n, items);
     struct str *keys = tide__arena_alloc(arena, n * sizeof *keys);
     void **payloads = tide__arena_alloc(arena, n * sizeof *payloads);
     for (size_t i = 0; i < n; i++) {

@@ -19,6 +19,7 @@
 
 struct keyed_owner {
     size_t payload_size;
+    size_t dirty_at;  // offset of the payload's uint32_t for tide__keyed_mark_dirty, not 0; 0: there is none
     // A payload that is zeroed apart from that is one that nothing is known of. Tells a payload its key, which lives as long as the
     // payload does; again when it has moved.
     void (*place)(void *ctx, void *payload, struct str key);
@@ -42,6 +43,8 @@ struct keyed_cache {
     struct memory_budget *budget;  // borrowed
     struct memtable *young, *old;  // old NULL: there are none
     bool spilled;                  // the state table may hold what is in neither
+    void **dirty;                  // payloads that have changed since they were written; the owner empties the list
+    size_t dirty_count, dirty_capacity;
 };
 
 void tide__keyed_init(struct keyed_cache *cache, struct memory_budget *budget, struct keyed_owner owner);
@@ -57,6 +60,8 @@ void *tide__keyed_restore(struct keyed_cache *cache, struct str key);
 bool tide__keyed_is_full(struct keyed_cache *cache);
 // Charges memory that payloads own.
 void tide__keyed_charge(struct keyed_cache *cache, int64_t bytes);
+// Puts the payload into the list of dirty ones, if it is not there: its uint32_t is 1 + its place, and 0 again when the owner takes it out.
+void tide__keyed_mark_dirty(struct keyed_cache *cache, void *payload);
 // Memory is short: lets copies go. Returns the bytes that come free.
 size_t tide__keyed_shrink(struct keyed_cache *cache, size_t bytes, tide_error *err);
 // Within owner.flush: takes the payload out of the old ones, if it is there. Gives its place.

@@ -28,10 +28,8 @@ static void close(struct operator *base) {
     tide__budget_release(op->env.budget, op->waiting_capacity * sizeof *op->waiting);
     tide__free(op->waiting);
     tide__keyed_deinit(&op->groups);
-    tide__budget_release(op->env.budget,
-                         op->fresh_capacity * sizeof *op->fresh + op->dirty_capacity * sizeof *op->dirty);
+    tide__budget_release(op->env.budget, op->fresh_capacity * sizeof *op->fresh);
     tide__free(op->fresh);
-    tide__free(op->dirty);
     tide__ranker_deinit(&op->ranker);
     tide__strbuf_deinit(&op->key);
     tide__strbuf_deinit(&op->value);

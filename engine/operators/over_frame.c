@@ -208,7 +208,7 @@ static tide_status enter(struct over *op, struct over_group *group, const struct
     TIDE_TRY(put_numbers(op, group, turn, row, err));
     TIDE_TRY(shrink_frame(op, group, turn->rows[row], err));
     enter_frame(op, group, &turn->batch, row);
-    tide__over_state_changed(op, group);
+    tide__keyed_mark_dirty(&op->groups, group);
     if (!op->bounded && op->lag == 0) {
         tide__ranked_free(&op->ranker, turn->rows[row]);
         return TIDE_OK;

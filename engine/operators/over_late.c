@@ -44,7 +44,7 @@ static void set_forgotten_at(struct over *op, struct over_group *group, int64_t 
     int64_t range = op->plan->preceding;
     if (group->forgotten_at >= plus(plus(time, range), 1)) return;
     group->forgotten_at = plus(plus(time, range), (int64_t)((double)range * 1.5) - range + 1);
-    tide__over_state_changed(op, group);
+    tide__keyed_mark_dirty(&op->groups, group);
 }
 
 bool tide__over_goes_by_partition(const struct over *op) {

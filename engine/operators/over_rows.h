@@ -17,7 +17,7 @@ struct over_group {
     int64_t row_number, rank, dense_rank;
     int64_t forgotten_at;  // bounded RANGE by event time: the watermark at which the partition is forgotten
     uint64_t turn;         // the last run of peers that had a row of it
-    uint32_t dirty;        // 1 + its place in the list of changed groups; 0: unchanged since it was written
+    uint32_t dirty;        // tide__keyed_mark_dirty: changed since it was written
     _Alignas(16) unsigned char accumulators[];
 };
 
@@ -54,8 +54,6 @@ struct over {
     int64_t last_time;  // of the rows that had their turn, by event time
     struct over_fresh *fresh;
     size_t fresh_count, fresh_capacity;
-    struct over_group **dirty;
-    size_t dirty_count, dirty_capacity;
     struct state_table *waiting_table, *rows_table, *groups_table;
     struct state_table_desc descs[3];
     struct arena arena;    // descriptors, aggregators
@@ -97,7 +95,6 @@ bool tide__over_goes_by_partition(const struct over *op);
 tide_status tide__over_state_open(struct over *op, tide_error *err) TIDE_CHECKED;
 void tide__over_state_entered(struct over *op, struct over_group *group, struct ranked_row *row);
 void tide__over_state_left(struct over *op, const struct over_group *group, struct ranked_row *row);
-void tide__over_state_changed(struct over *op, struct over_group *group);
 tide_status tide__over_barrier(struct operator *base, tide_error *err) TIDE_CHECKED;
 void tide__over_save(struct operator *base, struct strbuf *out);
 tide_status tide__over_restore(struct operator *base, struct str saved, tide_error *err) TIDE_CHECKED;

@@ -76,15 +76,6 @@ void tide__over_state_left(struct over *op, const struct over_group *group, stru
     row->fresh = 0;
 }
 
-void tide__over_state_changed(struct over *op, struct over_group *group) {
-    if (group->dirty != 0) return;
-    size_t before = op->dirty_capacity;
-    op->dirty = tide__grow(op->dirty, &op->dirty_capacity, op->dirty_count + 1, sizeof *op->dirty);
-    tide__budget_charge(op->env.budget, (op->dirty_capacity - before) * sizeof *op->dirty);
-    op->dirty[op->dirty_count++] = group;
-    group->dirty = (uint32_t)op->dirty_count;
-}
-
 // On a stream RANK and DENSE_RANK are row numbers, so that their own places are free: for the watermark at which a partition of
 // a bounded RANGE is forgotten, told by a rank of 0.
 static void put_group(struct over *op, struct over_group *group) {
@@ -108,8 +99,8 @@ static void put_changed(struct over *op) {
         fresh->row->fresh = 0;
     }
     op->fresh_count = 0;
-    for (size_t i = 0; i < op->dirty_count; i++) put_group(op, op->dirty[i]);
-    op->dirty_count = 0;
+    for (size_t i = 0; i < op->groups.dirty_count; i++) put_group(op, op->groups.dirty[i]);
+    op->groups.dirty_count = 0;
 }
 
 tide_status tide__over_barrier(struct operator *base, tide_error *err) {
@@ -216,7 +207,6 @@ static void place_group(void *ctx, void *payload, struct str key) {
 static int64_t move_group(void *ctx, void *payload, void *from) {
     struct over *op = ctx;
     struct over_group *group = payload;
-    if (group->dirty != 0) op->dirty[group->dirty - 1] = group;
     for (uint32_t i = 0; i < group->count; i++) {
         const struct ranked_row *row = group->rows[group->first + i];
         if (row->fresh != 0) op->fresh[row->fresh - 1].group = group;
@@ -252,6 +242,7 @@ static tide_status flush_groups(void *ctx, tide_error *err) {
 static void open_cache(struct over *op) {
     struct keyed_owner owner = {
         .payload_size = sizeof(struct over_group) + op->aggregators.payload_size,
+        .dirty_at = offsetof(struct over_group, dirty),
         .place = place_group,
         .move = move_group,
         .load = load_groups,

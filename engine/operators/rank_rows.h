@@ -22,7 +22,7 @@ struct rank_group {
     struct ranked_list list;
     struct str key;
     struct ranked_row *fresh;  // of its rows those that the state table does not have yet
-    uint32_t dirty;            // 1 + its place in the list of groups that may have some; 0: none
+    uint32_t dirty;            // tide__keyed_mark_dirty: may have some
 };
 
 struct rank {
@@ -38,8 +38,6 @@ struct rank {
     struct changes changes;
     struct ranked_row **gone;  // rows that left, kept until the changes are sent
     size_t gone_count, gone_capacity;
-    struct rank_group **dirty;
-    size_t dirty_count, dirty_capacity;
     struct state_table *table;
     struct state_table_desc desc;
     struct arena arena;        // descriptors

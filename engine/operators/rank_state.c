@@ -65,8 +65,6 @@ tide_status tide__rank_state_open(struct rank *op, size_t group_size, void (*fre
 
 void tide__rank_state_close(struct rank *op) {
     tide__keyed_deinit(&op->groups);
-    tide__budget_release(op->env.budget, op->dirty_capacity * sizeof *op->dirty);
-    tide__free(op->dirty);
 }
 
 static struct str row_key(struct rank *op, const struct rank_group *group, const struct ranked_row *row) {
@@ -76,17 +74,8 @@ static struct str row_key(struct rank *op, const struct rank_group *group, const
     return tide__strbuf_str(&op->key);
 }
 
-static void mark_dirty(struct rank *op, struct rank_group *group) {
-    if (group->dirty != 0) return;
-    size_t before = op->dirty_capacity;
-    op->dirty = tide__grow(op->dirty, &op->dirty_capacity, op->dirty_count + 1, sizeof *op->dirty);
-    tide__budget_charge(op->env.budget, (op->dirty_capacity - before) * sizeof *op->dirty);
-    op->dirty[op->dirty_count++] = group;
-    group->dirty = (uint32_t)op->dirty_count;
-}
-
 void tide__rank_state_entered(struct rank *op, struct rank_group *group, struct ranked_row *row) {
-    mark_dirty(op, group);
+    tide__keyed_mark_dirty(&op->groups, group);
     row->fresh_before = NULL;
     row->fresh_next = group->fresh;
     if (group->fresh != NULL) group->fresh->fresh_before = row;
@@ -104,8 +93,8 @@ void tide__rank_state_left(struct rank *op, struct rank_group *group, struct ran
 }
 
 void tide__rank_state_flush(struct rank *op) {
-    for (size_t i = 0; i < op->dirty_count; i++) {
-        struct rank_group *group = op->dirty[i];
+    for (size_t i = 0; i < op->groups.dirty_count; i++) {
+        struct rank_group *group = op->groups.dirty[i];
         for (struct ranked_row *row = group->fresh, *next; row != NULL; row = next) {
             next = row->fresh_next;
             tide__strbuf_clear(&op->value);
@@ -117,7 +106,7 @@ void tide__rank_state_flush(struct rank *op) {
         group->fresh = NULL;
         group->dirty = 0;
     }
-    op->dirty_count = 0;
+    op->groups.dirty_count = 0;
 }
 
 tide_status tide__rank_barrier(struct operator *base, tide_error *err) {
@@ -202,14 +191,6 @@ static void place_group(void *ctx, void *payload, struct str key) {
     ((struct rank_group *)payload)->key = key;
 }
 
-static int64_t move_group(void *ctx, void *payload, void *from) {
-    (void)from;
-    struct rank *op = ctx;
-    struct rank_group *group = payload;
-    if (group->dirty != 0) op->dirty[group->dirty - 1] = group;
-    return 0;
-}
-
 static tide_status flush(void *ctx, tide_error *err) {
     struct rank *op = ctx;
     tide__rank_state_flush(op);
@@ -219,8 +200,8 @@ static tide_status flush(void *ctx, tide_error *err) {
 static void open_groups(struct rank *op, size_t group_size, void (*free)(void *payload, void *ctx)) {
     struct keyed_owner owner = {
         .payload_size = group_size,
+        .dirty_at = offsetof(struct rank_group, dirty),
         .place = place_group,
-        .move = move_group,
         .load = load_groups,
         .flush = flush,
         .free = free,

@@ -276,12 +276,7 @@ tide_status tide__window_read_back(struct window_aggregate *w, const struct slic
     size_t bytes = 2 * n * sizeof(struct sort_item);
     tide__budget_charge(w->budget, bytes);
     struct sort_item *items = tide__alloc(bytes);
-    for (size_t i = 0; i < n; i++) {
-        struct str key = tide__memtable_key(slice->active, entries[i]);
-        const unsigned char *data = (const unsigned char *)key.data;
-        items[i] = (struct sort_item){tide__sort_prefix(data, key.len), data, (uint32_t)key.len, (uint32_t)i};
-    }
-    tide__sort_keys(items, n, items + n);
+    tide__memtable_sort_entries(slice->active, entries, n, items);
     struct arena arena;
     tide__arena_init(&arena);
     tide_status status = TIDE_OK;
